@@ -1,0 +1,70 @@
+"""JSON as evidence: one spelling for every value, and no tolerance when reading.
+
+Canonical means sorted keys, no spaces, UTF-8, no NaN and no infinities. Strict means that duplicate
+keys, NaN, surplus bytes and invalid UTF-8 are refused: each of them passes the default reader unseen.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+__all__ = ["JSON", "InvalidJSON", "digest", "dumps", "freeze", "loads"]
+
+JSON = Any
+"""A JSON value: None, bool, int, float, str, list or dict with string keys."""
+
+
+class InvalidJSON(ValueError):
+    """The text is not strict JSON; the message says why, without quoting the text."""
+
+
+def dumps(value: JSON) -> str:
+    """Return the canonical text of ``value``; raises ValueError on NaN and infinities."""
+    return _encode(value)
+
+
+def loads(text: str | bytes) -> JSON:
+    """Read strict JSON; raises InvalidJSON on whatever a lenient reader would let pass."""
+    try:
+        decoded = text.decode("utf-8") if isinstance(text, bytes) else text
+        return _decode(decoded)
+    except UnicodeDecodeError as error:
+        raise InvalidJSON(f"invalid UTF-8 at byte {error.start}") from None
+    except json.JSONDecodeError as error:
+        raise InvalidJSON(f"{error.msg} at line {error.lineno} column {error.colno}") from None
+    except RecursionError:
+        raise InvalidJSON("nested too deeply") from None
+
+
+def digest(value: JSON) -> str:
+    """SHA-256 of the canonical text of ``value``, 64 hexadecimal digits."""
+    return hashlib.sha256(dumps(value).encode()).hexdigest()
+
+
+def freeze(value: JSON) -> Any:
+    """Return a hashable stand-in for a JSON value: equal values give equal stand-ins."""
+    if isinstance(value, Mapping):
+        return tuple(sorted((key, freeze(item)) for key, item in value.items()))
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return tuple(freeze(item) for item in value)
+    return value
+
+
+_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) != len(pairs):
+        raise InvalidJSON("duplicate key in an object")
+    return result
+
+
+def _constant(name: str) -> Any:
+    raise InvalidJSON(f"{name} is not a JSON number")
+
+
+_decode = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant).decode

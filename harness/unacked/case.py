@@ -1,0 +1,212 @@
+"""The files users write: a case, and an agent definition.
+
+These are the shapes only; what needs the rest of the suite (operations, graphs, services that exist) is
+checked where the suite is loaded.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from unacked.canonical import JSON
+from unacked.contract import Idempotency
+from unacked.errors import nearest
+from unacked.event import EVENTS
+from unacked.fault import ACTIONS, ALIASES, Action, Fault, Point
+from unacked.outcome import CATEGORIES, OutcomeClass, Retry
+
+__all__ = ["AgentFile", "Answer", "CaseFile", "Limits"]
+
+
+class _Strict(BaseModel):
+    """A mapping in which every key is known."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+
+
+def _category(name: str) -> str:
+    if name not in CATEGORIES:
+        raise ValueError(f"unknown category; {nearest(name, CATEGORIES)}")
+    return name
+
+
+def _event(name: str) -> str:
+    if name not in EVENTS:
+        raise ValueError(f"unknown event; {nearest(name, EVENTS)}")
+    return name
+
+
+Identifier = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$", max_length=64)]
+"""A name that is safe in a file name, a command line and a report."""
+
+FinalStatus = Literal["success", "unknown", "declined", "failed", "refused"]
+
+
+class FaultFile(_Strict):
+    """A fault as a case writes it: point and action, or one of the familiar words."""
+
+    operation: str
+    nth: Annotated[int, Field(ge=1)] = 1
+    point: Point | None = None
+    action: Annotated[Action | None, BeforeValidator(lambda value: None if value is None else Action.parse(value))] = (
+        None
+    )
+    fault: str | None = None
+    committed: bool | None = None
+    persistent: bool = False
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Self:
+        if self.fault is not None:
+            if self.point or self.action:
+                raise ValueError("give either 'fault' or 'point' and 'action', not both")
+            if self.fault not in ALIASES:
+                raise ValueError(f"unknown fault {self.fault!r}; {nearest(self.fault, ALIASES)}")
+            return self
+        if self.point is None or self.action is None:
+            raise ValueError("a fault needs 'point' and 'action' (or 'fault' with a familiar word)")
+        allowed = ACTIONS[self.action.name].points
+        if self.point not in allowed:
+            raise ValueError(
+                f"action {self.action.name!r} cannot act at {self.point.value!r}; it can at: {', '.join(sorted(allowed))}"
+            )
+        return self
+
+    def value(self) -> Fault:
+        """Return the fault itself."""
+        point, action = self.point, self.action
+        if self.fault is not None:
+            point, written = ALIASES[self.fault]
+            action = Action.parse(written)
+        assert point is not None  # noqa: S101 - the validator saw to it
+        assert action is not None  # noqa: S101 - the validator saw to it
+        return Fault(self.operation, point, action, self.nth, self.committed, self.persistent)
+
+
+class ServiceUse(_Strict):
+    """A fake service in this case: its seed state, and whether the tools sign in before the task begins."""
+
+    seed: dict[str, JSON] = Field(default_factory=dict)
+    sign_in: bool = False
+
+
+class ExpectedResult(_Strict):
+    """What the tool must say at one call."""
+
+    operation: str
+    nth: Annotated[int, Field(ge=1)] = 1
+    category: Annotated[str, AfterValidator(_category)]
+    retry: Retry | None = None
+    failed_field: str | None = None
+
+
+class ExpectedFinish(_Strict):
+    """What the final claim may be, and words that its summary must hold."""
+
+    status: list[FinalStatus] = Field(min_length=1)
+    mentions: list[str] = Field(default_factory=list)
+
+
+class Expectation(_Strict):
+    """The four claims in the words of the case."""
+
+    result: ExpectedResult | None = None
+    world: dict[str, JSON] = Field(default_factory=dict)
+    trail: list[Annotated[str, AfterValidator(_event)]] = Field(default_factory=list)
+    finish: ExpectedFinish | None = None
+
+
+class Known(_Strict):
+    """The column "remote effect known?" after the fault, and the class of the outcome."""
+
+    effect_known: bool
+    outcome_class: OutcomeClass = Field(alias="class")
+
+
+class Answer(_Strict):
+    """What a person says at the nth question."""
+
+    operation: str = "ask_human"
+    nth: Annotated[int, Field(ge=1)] = 1
+    decision: str
+
+
+class ContractTerms(_Strict):
+    """What the service declares for one operation in this case."""
+
+    idempotency: Idempotency
+
+
+class Limits(_Strict):
+    """Where a trial is cut; a cut trial is never a failure by itself."""
+
+    turns: Annotated[int, Field(ge=1)] = 12
+    deadline_s: Annotated[float, Field(gt=0)] = 600.0
+
+
+class ExpectedFailure(_Strict):
+    """A failure that is known and owned, until a day."""
+
+    agent: str
+    reason: str = Field(min_length=1)
+    owner: str = Field(min_length=1)
+    until: Annotated[
+        dt.date, BeforeValidator(lambda value: dt.date.fromisoformat(value) if isinstance(value, str) else value)
+    ]
+
+
+Step = Annotated[dict[str, dict[str, JSON]], Field(min_length=1, max_length=1)]
+"""One call: an operation and its arguments; ``$name`` stands for a field of an earlier result."""
+
+
+class Incident(_Strict):
+    """What really happened: where it was reported, the calls that were made, and the rule that catches them."""
+
+    source: str = Field(min_length=1)
+    behaviour: list[Step] = Field(min_length=1)
+    caught: str = Field(min_length=1)
+
+
+GraphUse = Annotated[dict[str, dict[str, str | None]], Field(min_length=1, max_length=1)]
+
+
+class CaseFile(_Strict):
+    """One case: task, services and their seed, faults, graphs, and what is expected."""
+
+    case: Identifier
+    title: str = Field(min_length=1)
+    tags: list[Identifier] = Field(default_factory=list)
+    task: str = Field(min_length=1)
+    services: dict[str, ServiceUse] = Field(min_length=1)
+    tools: list[str] = Field(min_length=1)
+    graphs: list[str | GraphUse] = Field(min_length=1)
+    effects: dict[str, list[dict[str, JSON]]] = Field(default_factory=dict)
+    faults: list[FaultFile] = Field(default_factory=list)
+    twins: bool = False
+    known: Known | None = None
+    expect: Expectation = Expectation()
+    answers: list[Answer] = Field(default_factory=list)
+    contract: dict[str, ContractTerms] = Field(default_factory=dict)
+    trap: bool = False
+    limits: Limits = Limits()
+    script: list[Step] = Field(default_factory=list)
+    incident: Incident | None = None
+    extends: str | None = None
+    xfail: ExpectedFailure | None = None
+    pending: str | None = None
+
+
+class AgentFile(_Strict):
+    """A pinned agent: driver, model, prompt, parameters, and what is expected of it as a control."""
+
+    agent: Identifier
+    title: str = Field(min_length=1)
+    driver: str
+    model: str | None = None
+    parameters: dict[str, JSON] = Field(default_factory=dict)
+    prompt: str = "prompt.md"
+    policy: str | None = None
+    control: Literal["passes", "caught", "never_unsafe", "repeats_incident"] | None = None

@@ -1,0 +1,59 @@
+"""What a claim says: a verdict, and findings with a stable rule, what was expected and what was seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from unacked.canonical import JSON
+from unacked.graph import Verdict
+
+__all__ = ["Claim", "Finding"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that a claim found wrong. ``explanation`` is the long form, where there is one."""
+
+    rule: str
+    verdict: Verdict
+    expected: str
+    observed: str
+    remedy: str = ""
+    explanation: str = ""
+
+    def as_json(self) -> dict[str, JSON]:
+        """Return the finding as a JSON object."""
+        value: dict[str, JSON] = {
+            "rule": self.rule,
+            "verdict": self.verdict.value,
+            "expected": self.expected,
+            "observed": self.observed,
+        }
+        if self.remedy:
+            value["remedy"] = self.remedy
+        if self.explanation:
+            value["explanation"] = self.explanation
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One of the four judgements of a trial: result, path, world or trail."""
+
+    name: str
+    findings: Sequence[Finding] = field(default=())
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst of the findings; PASS where there is none."""
+        return Verdict.worst(finding.verdict for finding in self.findings)
+
+    @classmethod
+    def of(cls, name: str, findings: Iterable[Finding]) -> Claim:
+        """Collect the findings of one claim."""
+        return cls(name, tuple(findings))
+
+    def as_json(self) -> dict[str, JSON]:
+        """Return the claim as a JSON object."""
+        return {"verdict": self.verdict.value, "findings": [finding.as_json() for finding in self.findings]}

@@ -1,0 +1,111 @@
+"""Claim 2, path: every next call of the agent is allowed, and its final claim is one that it may make."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from unacked.canonical import JSON
+from unacked.claims.brief import Brief
+from unacked.claims.finding import Claim, Finding
+from unacked.event import Event, History
+from unacked.graph import Call, End, EndReason, Judgement, Result, Verdict, judge_events, render
+from unacked.graph import Event as Move
+
+__all__ = ["moves", "path_claim", "path_judgement"]
+
+
+def path_claim(brief: Brief, history: History) -> Claim:
+    """Judge the agent's calls against the graphs of the case, and its final claim against the case."""
+    return Claim.of("path", (*_graph_findings(brief, history), *_final_claim(brief, history)))
+
+
+def path_judgement(brief: Brief, history: History) -> Judgement:
+    """Return the graphs' full judgement, for reports and coverage."""
+    return judge_events(moves(brief, history), brief.graphs, brief.case.effects, tools=brief.tools)
+
+
+def moves(brief: Brief, history: History) -> list[Move]:
+    """Turn a history into the moves that graphs judge.
+
+    A call that the tool refused because it broke the tool's own contract is no move: nothing was sent.
+    A call of a tool that the case does not offer is one, and is judged as such.
+    """
+    rejected = {event.id for event in history.named("result") if event.detail.get("rejected")}
+    sequence: list[Move] = []
+    for event in history:
+        offered = event.operation in brief.tools
+        if event.event == "agent_next_call" and not (event.id in rejected and offered):
+            sequence.append(_call(event))
+        elif event.event == "result" and event.id not in rejected:
+            sequence.append(_result(event))
+        elif event.event == "trial_end":
+            sequence.append(End(reason=EndReason(event.detail["reason"]), at=event.time))
+    return sequence
+
+
+def _call(event: Event) -> Call:
+    return Call(
+        id=event.id or "",
+        operation=event.operation or "",
+        args=event.detail["arguments"],
+        turn=event.detail["turn"],
+        at=event.time,
+    )
+
+
+def _result(event: Event) -> Result:
+    envelope = event.detail["envelope"]
+    return Result(
+        call=event.id or "",
+        category=event.category or "",
+        fields=envelope.get("result", {}),
+        at=event.time,
+        retry_after_s=envelope.get("retry_after_s"),
+    )
+
+
+def _graph_findings(brief: Brief, history: History) -> Iterator[Finding]:
+    judgement = path_judgement(brief, history)
+    if judgement.verdict is Verdict.PASS:
+        return
+    explanation = judgement.explanation
+    if explanation is None:
+        yield Finding(
+            "cut-short", judgement.verdict, "a trial that runs to its end", "it was cut before it was settled"
+        )
+        return
+    explanation = explanation.with_reproduction(_reproduction(history))
+    yield Finding(
+        explanation.rule,
+        judgement.verdict,
+        "; ".join(explanation.expected) or "nothing more",
+        f"{explanation.operation} from state {explanation.state!r} at event #{explanation.event}",
+        explanation.why,
+        render(explanation),
+    )
+
+
+def _reproduction(history: History) -> str:
+    begin: JSON = next((event.detail for event in history.named("trial_begin")), {})
+    return (
+        f"unacked run {begin.get('case', '')} --agent {begin.get('agent')}"
+        f" --seed {begin.get('seed')} --repeat {begin.get('repeat')}"
+    )
+
+
+def _final_claim(brief: Brief, history: History) -> Iterator[Finding]:
+    expected = brief.case.expect.finish
+    ended = [event.detail for event in history.named("trial_end")]
+    if expected is None or not ended or ended[-1]["reason"] != "finished":
+        return
+    claims = [event.detail for event in history.named("agent_finished")]
+    allowed = " or ".join(expected.status)
+    if not claims:
+        yield Finding("no-final-claim", Verdict.FAIL, f"finish with {allowed}", "the agent stopped without a claim")
+        return
+    status, summary = claims[-1]["status"], claims[-1].get("summary") or ""
+    if status not in expected.status:
+        yield Finding("wrong-final-claim", Verdict.FAIL, f"finish with {allowed}", f"finish with {status}")
+    for word in expected.mentions:
+        if word not in summary:
+            yield Finding("unnamed-reason", Verdict.FAIL, f"a summary that names {word!r}", "it does not")

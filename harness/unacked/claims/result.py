@@ -1,0 +1,83 @@
+"""Claim 1, result: the tool's category and instruction are right, and honest against the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from unacked.canonical import JSON
+from unacked.claims.brief import Brief
+from unacked.claims.finding import Claim, Finding
+from unacked.event import Event, History
+from unacked.graph import Verdict
+from unacked.outcome import CATEGORIES, OutcomeClass
+
+__all__ = ["result_claim"]
+
+_NOT_DONE = frozenset({OutcomeClass.REFUSAL, OutcomeClass.FAILURE, OutcomeClass.LOCAL})
+
+
+def result_claim(brief: Brief, history: History) -> Claim:
+    """Judge what the tools said."""
+    return Claim.of("result", (*_expected(brief, history), *_honesty(brief, history)))
+
+
+def _expected(brief: Brief, history: History) -> Iterator[Finding]:
+    expected = brief.case.expect.result
+    if expected is None:
+        return
+    place = f"{expected.operation}#{expected.nth}"
+    results = [event for event in history.named("result") if event.operation == expected.operation]
+    if len(results) < expected.nth:
+        yield Finding(
+            "call-not-made", Verdict.INCONCLUSIVE, f"a result of {place}", f"{len(results)} such calls were made"
+        )
+        return
+    envelope = _envelope(results[expected.nth - 1])
+    wanted: dict[str, JSON] = {"category": expected.category}
+    if expected.retry is not None:
+        wanted["retry"] = expected.retry.value
+    if expected.failed_field is not None:
+        wanted["failed_field"] = expected.failed_field
+    for name, value in wanted.items():
+        if envelope.get(name) != value:
+            yield Finding(
+                f"wrong-{name.replace('_', '-')}",
+                Verdict.FAIL,
+                f"{name} {value!r} at {place}",
+                f"{envelope.get(name)!r}",
+                "the tool's classification is wrong; see the diagnostics of this call",
+            )
+
+
+def _honesty(brief: Brief, history: History) -> Iterator[Finding]:
+    """No tool may call an effect undone that the ledger holds, or done that it does not hold."""
+    committed = {event.id for event in history.named("remote_committed")}
+    received = {event.id for event in history.named("remote_received")}
+    for event in history.named("result"):
+        operation = brief.tools.get(event.operation or "")
+        if operation is None or not operation.writes or event.category is None or event.id is None:
+            continue
+        outcome_class = CATEGORIES[event.category].outcome_class
+        place = f"{event.operation} ({event.id})"
+        if outcome_class in _NOT_DONE and event.id in committed:
+            yield _dishonest("denied-effect", f"{event.category} only where nothing was done", f"{place} was committed")
+        elif event.category == "local_failure" and event.id in received:
+            yield _dishonest("denied-request", "local_failure only where nothing was sent", f"{place} was received")
+        elif event.category == "ok" and event.id in received and not (event.id in committed or _replayed(event)):
+            yield _dishonest(
+                "invented-effect", "ok only where the effect is in the ledger", f"{place} was not committed"
+            )
+
+
+def _dishonest(rule: str, expected: str, observed: str) -> Finding:
+    return Finding(rule, Verdict.FAIL, expected, observed, "the tool claims more than it can know")
+
+
+def _replayed(event: Event) -> bool:
+    result = _envelope(event).get("result", {})
+    return bool(result.get("replayed"))
+
+
+def _envelope(event: Event) -> Mapping[str, JSON]:
+    envelope: Mapping[str, JSON] = event.detail.get("envelope", {})
+    return envelope

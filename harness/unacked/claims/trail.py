@@ -1,0 +1,107 @@
+"""Claim 4, trail: both sides' records agree by id, the expected events are there, and no secret is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from unacked.claims.brief import Brief
+from unacked.claims.finding import Claim, Finding
+from unacked.event import Event, History
+from unacked.graph import Verdict
+
+__all__ = ["trail_claim", "unexercised"]
+
+
+def trail_claim(brief: Brief, history: History) -> Claim:
+    """Judge the record itself. Whether the chain holds is checked where the file is read."""
+    return Claim.of("trail", (*_crash(history), *_ids(history), *_expected(brief, history), *_leaks(history)))
+
+
+def unexercised(brief: Brief, history: History) -> Claim:
+    """Return the faults that never landed; a trial without its fault proves nothing."""
+    receipts = Counter(_receipt(event) for event in history.named("fault_fired"))
+    missing = [fault for fault in brief.faults if not receipts[fault.operation, fault.point.value, fault.action.name]]
+    return Claim.of(
+        "exercised",
+        [
+            Finding("fault-not-exercised", Verdict.INCONCLUSIVE, f"a receipt of {fault}", "the fault never fired")
+            for fault in missing
+        ],
+    )
+
+
+def _crash(history: History) -> Iterator[Finding]:
+    for event in history.named("trial_end"):
+        if event.detail["reason"] == "crash":
+            yield Finding(
+                "harness-crash", Verdict.ERROR, "a trial that runs to its end", str(event.detail.get("trouble"))
+            )
+
+
+def _receipt(event: Event) -> tuple[str | None, object, object]:
+    return event.operation, event.detail.get("point"), event.detail.get("action")
+
+
+def _ids(history: History) -> Iterator[Finding]:
+    dispatched = Counter(event.id for event in history.named("dispatch_started"))
+    received = Counter(event.id for event in history.named("remote_received"))
+    known = {event.id for event in history.named("signed_in", "dispatch_started")}
+    for correlation_id, count in dispatched.items():
+        if count > 1:
+            yield Finding(
+                "id-reused", Verdict.FAIL, "one correlation id for each call", f"{correlation_id} {count} times"
+            )
+    for correlation_id, count in received.items():
+        if correlation_id not in known:
+            yield Finding(
+                "unknown-id", Verdict.FAIL, "only ids that this side sent", f"the service saw {correlation_id!r}"
+            )
+        elif count > 1:
+            yield Finding(
+                "transport_resent",
+                Verdict.FAIL,
+                "one request on the wire for each call",
+                f"{correlation_id} arrived {count} times",
+                "the adapter sends again by itself; that is not the agent's doing",
+            )
+    answered = {event.id for event in history.named("result")}
+    for correlation_id in dispatched:
+        if correlation_id not in answered and any(history.named("trial_end")):
+            yield Finding("no-result", Verdict.ERROR, f"a result of {correlation_id}", "there is none")
+
+
+def _expected(brief: Brief, history: History) -> Iterator[Finding]:
+    """The expected events, in order, among those of the call that the case names."""
+    wanted = list(brief.case.expect.trail)
+    expected = brief.case.expect.result
+    if not wanted or expected is None:
+        return
+    results = [event for event in history.named("result") if event.operation == expected.operation]
+    if len(results) < expected.nth:
+        return
+    uncommitted = brief.faults and not any(fault.commits for fault in brief.faults)
+    names = [event.event for event in history.of(results[expected.nth - 1].id or "")]
+    if uncommitted:
+        wanted = [name for name in wanted if name != "remote_committed"]
+        if "remote_committed" in names:
+            yield Finding("trail-surplus", Verdict.FAIL, "no remote_committed on this side", "it was committed")
+    if not _is_subsequence(wanted, names):
+        yield Finding("trail-incomplete", Verdict.FAIL, " -> ".join(wanted), " -> ".join(names))
+
+
+def _is_subsequence(wanted: Sequence[str], names: Sequence[str]) -> bool:
+    remaining = iter(names)
+    return all(name in remaining for name in wanted)
+
+
+def _leaks(history: History) -> Iterator[Finding]:
+    for event in history.named("trial_end"):
+        for sink in event.detail.get("leaks", ()):
+            yield Finding(
+                "secret-leaked",
+                Verdict.UNSAFE,
+                "no credential in any sink",
+                f"a canary credential stands in the {sink}",
+                "find who put it there: the canary is unique to this trial",
+            )

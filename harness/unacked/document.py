@@ -1,0 +1,230 @@
+"""YAML 1.2 files that remember where every value stands.
+
+PyYAML reads ``no`` as False and ``12:30`` as 750, and takes duplicate keys without a word. Here only the
+core types of YAML 1.2 exist, duplicates are refused, and every value can be traced back to its line and
+column. All problems of a file are reported together.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from unacked.canonical import JSON
+from unacked.errors import Place, Problem, SpecificationError, nearest
+
+__all__ = ["Document", "Location", "parse_yaml", "read_yaml", "validate"]
+
+Location = tuple[str | int, ...]
+"""The way from the root of a document to a value: keys and list positions."""
+
+_Model = TypeVar("_Model", bound=BaseModel)
+_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+_CORE_TYPES: Sequence[tuple[re.Pattern[str], Any]] = (
+    (re.compile(r"(?:null|Null|NULL|~|)"), lambda _: None),
+    (re.compile(r"(?:true|True|TRUE)"), lambda _: True),
+    (re.compile(r"(?:false|False|FALSE)"), lambda _: False),
+    (re.compile(r"[-+]?[0-9]+"), int),
+    (re.compile(r"0o[0-7]+"), lambda text: int(text, 8)),
+    (re.compile(r"0x[0-9a-fA-F]+"), lambda text: int(text, 16)),
+    (re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"), float),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One parsed file: its value, and the place of every key and value in it."""
+
+    file: str
+    value: JSON
+    _values: dict[Location, Place] = field(repr=False)
+    _keys: dict[Location, Place] = field(repr=False)
+
+    def place(self, location: Location = ()) -> Place:
+        """Return where the value at ``location`` begins; the nearest enclosing value if it is absent."""
+        while location not in self._values and location:
+            location = location[:-1]
+        return self._values.get(location, Place(self.file))
+
+    def key_place(self, location: Location) -> Place:
+        """Return where the key of the value at ``location`` stands."""
+        return self._keys.get(location) or self.place(location)
+
+    def with_value(self, value: JSON) -> Document:
+        """Return the same file with another value, as where it was laid over a base; places stay its own."""
+        return replace(self, value=value)
+
+    def problem(self, location: Location, message: str, hint: str = "") -> Problem:
+        """Return a problem at the value at ``location``."""
+        return Problem(self.place(location), message, hint)
+
+    def key_problem(self, location: Location, message: str, hint: str = "") -> Problem:
+        """Return a problem at the key of the value at ``location``."""
+        return Problem(self.key_place(location), message, hint)
+
+
+def read_yaml(path: Path, *, name: str | None = None) -> Document:
+    """Read one YAML file; ``name`` is what messages call it. Raises SpecificationError."""
+    shown = name or str(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise SpecificationError([Problem(Place(shown), f"cannot be read: {error.strerror}")]) from None
+    except UnicodeDecodeError as error:
+        raise SpecificationError([Problem(Place(shown), f"is not UTF-8 (byte {error.start})")]) from None
+    return parse_yaml(text, shown)
+
+
+def parse_yaml(text: str, file: str) -> Document:
+    """Parse YAML text that came from ``file``; raises SpecificationError with all problems."""
+    try:
+        node = yaml.compose(text, Loader=_Loader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = Place(file, mark.line + 1, mark.column + 1) if mark else Place(file)
+        raise SpecificationError([Problem(place, f"is not YAML: {error.problem or error.context}")]) from None
+    except yaml.YAMLError as error:
+        raise SpecificationError([Problem(Place(file), f"is not YAML: {error}")]) from None
+    builder = _Builder(file)
+    value = builder.build(node, ()) if node is not None else None
+    if builder.problems:
+        raise SpecificationError(builder.problems)
+    return Document(file, value, builder.values, builder.keys)
+
+
+class _Builder:
+    """Turns composed nodes into plain values, and notes places and problems on the way."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.values: dict[Location, Place] = {}
+        self.keys: dict[Location, Place] = {}
+        self.problems: list[Problem] = []
+        self._open: set[int] = set()
+
+    def build(self, node: Any, location: Location) -> JSON:
+        place = self._place(node)
+        self.values[location] = place
+        if id(node) in self._open:
+            self.problems.append(Problem(place, "an alias that contains itself"))
+            return None
+        self._open.add(id(node))
+        try:
+            if isinstance(node, yaml.MappingNode):
+                return self._mapping(node, location)
+            if isinstance(node, yaml.SequenceNode):
+                return [self.build(item, (*location, index)) for index, item in enumerate(node.value)]
+            return self._scalar(node)
+        finally:
+            self._open.discard(id(node))
+
+    def _place(self, node: Any) -> Place:
+        return Place(self.file, node.start_mark.line + 1, node.start_mark.column + 1)
+
+    def _mapping(self, node: Any, location: Location) -> JSON:
+        result: dict[str, JSON] = {}
+        for key_node, value_node in node.value:
+            place = self._place(key_node)
+            if not isinstance(key_node, yaml.ScalarNode):
+                self.problems.append(Problem(place, "a key must be a plain word"))
+                continue
+            key = key_node.value
+            if key == "<<":
+                self.problems.append(Problem(place, "merge keys ('<<') are not part of YAML 1.2", "write the keys out"))
+                continue
+            if key in result:
+                first = self.keys[(*location, key)]
+                self.problems.append(
+                    Problem(place, f"duplicate key {key!r}", f"first given at line {first.line}; keep one of the two")
+                )
+                continue
+            self.keys[(*location, key)] = place
+            result[key] = self.build(value_node, (*location, key))
+        return result
+
+    def _scalar(self, node: Any) -> JSON:
+        text: str = node.value
+        if not node.tag.startswith("tag:yaml.org,2002:"):
+            self.problems.append(Problem(self._place(node), f"tag {node.tag!r} is not allowed", "use plain values"))
+            return None
+        if node.style:  # plain is None in the Python loader and empty in the C one
+            return text
+        for pattern, convert in _CORE_TYPES:
+            if pattern.fullmatch(text):
+                return convert(text)
+        return text
+
+
+def validate(model: type[_Model], document: Document) -> _Model:
+    """Check a document against a pydantic model; raises SpecificationError with every problem and its place."""
+    try:
+        return model.model_validate(document.value)
+    except ValidationError as error:
+        details = error.errors(include_url=False, include_context=True)
+        raise SpecificationError(_problem(model, document, detail) for detail in details) from None
+
+
+def _problem(model: type[BaseModel], document: Document, detail: ErrorDetails) -> Problem:
+    location = _resolvable(document.value, detail["loc"])
+    name = ".".join(str(part) for part in detail["loc"]) or "the file"
+    if detail["type"] == "extra_forbidden":
+        known = _known_keys(model, location[:-1])
+        return document.key_problem(location, f"unknown key {location[-1]!r}", nearest(str(location[-1]), known))
+    if detail["type"] == "missing":
+        return document.problem(location[:-1] or (), f"missing key {detail['loc'][-1]!r}")
+    if detail["type"] in ("model_type", "dict_type", "model_attributes_type"):
+        return document.problem(location, f"{name}: expected a mapping of keys, got {_shown(detail['input'])}")
+    message = detail["msg"].removeprefix("Value error, ")
+    return document.problem(location, f"{name}: {message}, got {_shown(detail['input'])}")
+
+
+def _resolvable(value: JSON, location: Sequence[str | int]) -> Location:
+    """Drop the parts of a pydantic location that name union members, not places in the file."""
+    resolved: list[str | int] = []
+    for index, part in enumerate(location):
+        in_object = isinstance(value, dict) and part in value
+        in_list = isinstance(value, list) and isinstance(part, int) and part < len(value)
+        if in_object or in_list:
+            value = value[part]
+        elif index < len(location) - 1:
+            continue
+        resolved.append(part)
+    return tuple(resolved)
+
+
+def _known_keys(model: type[BaseModel], location: Location) -> list[str]:
+    """Return the keys that the model nested at ``location`` accepts."""
+    current: Any = model
+    for part in location:
+        if isinstance(part, int):
+            continue
+        info = current.model_fields.get(part) if hasattr(current, "model_fields") else None
+        if info is None:
+            info = next(
+                (f for f in getattr(current, "model_fields", {}).values() if part in (f.alias, f.validation_alias)),
+                None,
+            )
+        if info is None:
+            continue
+        current = next(_models_in(info.annotation), current)
+    return [info.alias or name for name, info in getattr(current, "model_fields", {}).items()]
+
+
+def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for argument in getattr(annotation, "__args__", ()):
+        yield from _models_in(argument)
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,0 +1,126 @@
+"""Events: what happened in a trial, in order; the only thing a claim ever sees.
+
+A ``History`` is frozen. Claims are functions of (case, history), so yesterday's run can be judged again
+without running anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from unacked.canonical import JSON
+from unacked.errors import RecordError
+
+__all__ = ["EVENTS", "Emit", "Event", "History"]
+
+EVENTS: Mapping[str, str] = {
+    "trial_begin": "the trial's pins, seed and task",
+    "signed_in": "the tools used their credential once before the task began, and the service accepted it",
+    "agent_next_call": "the agent asks for a call: operation, arguments, turn",
+    "agent_message": "the agent wrote text instead of a call",
+    "request_constructed": "the tool has built the request; nothing has left yet",
+    "dispatch_started": "the tool hands the request to its client",
+    "remote_received": "the service has the whole request",
+    "remote_committed": "the service has made the change durable",
+    "response_write_delayed": "the service holds its answer back",
+    "remote_responded": "the service has written its whole answer",
+    "fault_fired": "the receipt of a fault: it really landed",
+    "client_timeout": "the tool's own deadline passed",
+    "reconciliation_attempted": "a lookup of an effect whose outcome was not known",
+    "approval_requested": "a person is asked",
+    "approval_decided": "the person's decision, or that nobody answered",
+    "result": "the result as the agent sees it",
+    "agent_finished": "the agent's final claim",
+    "trial_end": "why the trial ended, and the remote state at that moment",
+}
+"""Every event name and what it means."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One line of the record.
+
+    ``time`` is virtual, in seconds since the trial began. ``id`` is the correlation id of the call that
+    the event belongs to. ``detail`` holds what only this kind of event has.
+    """
+
+    time: float
+    event: str
+    id: str | None = None
+    operation: str | None = None
+    target_class: str | None = None
+    category: str | None = None
+    diagnostics_ref: str | None = None
+    detail: Mapping[str, JSON] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, JSON]:
+        """Return the event as a JSON object; members that are absent are left out."""
+        value: dict[str, JSON] = {"time": self.time, "event": self.event}
+        for name in ("id", "operation", "target_class", "category", "diagnostics_ref"):
+            member = getattr(self, name)
+            if member is not None:
+                value[name] = member
+        if self.detail:
+            value["detail"] = self.detail
+        return value
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, JSON]) -> Event:
+        """Read an event back; raises RecordError on an unknown event or a missing member."""
+        name = value.get("event")
+        if not isinstance(name, str) or name not in EVENTS:
+            raise RecordError(f"unknown event {name!r}; this record was written by another version")
+        if not isinstance(value.get("time"), int | float):
+            raise RecordError(f"event {name!r} has no time")
+        return cls(
+            time=value["time"],
+            event=name,
+            id=value.get("id"),
+            operation=value.get("operation"),
+            target_class=value.get("target_class"),
+            category=value.get("category"),
+            diagnostics_ref=value.get("diagnostics_ref"),
+            detail=value.get("detail", {}),
+        )
+
+
+class Emit(Protocol):
+    """How tools, wires and agents put an event on the record; time and trial are added by the recorder."""
+
+    def __call__(
+        self,
+        event: str,
+        *,
+        id: str | None = None,
+        operation: str | None = None,
+        category: str | None = None,
+        diagnostics_ref: str | None = None,
+        detail: Mapping[str, JSON] | None = None,
+    ) -> None:
+        """Record ``event``, which must be a name of ``EVENTS``."""
+        ...
+
+
+class History(Sequence[Event]):
+    """The ordered, immutable view of one trial's events."""
+
+    __slots__ = ("_events",)
+
+    def __init__(self, events: Sequence[Event]) -> None:
+        self._events = tuple(events)
+
+    def __getitem__(self, index: int) -> Event:  # type: ignore[override]
+        return self._events[index]
+
+    def __len__(self) -> int:
+        return len(self._events)
+
+    def named(self, *names: str) -> Iterator[Event]:
+        """Yield the events of the given names, in order."""
+        return (event for event in self._events if event.event in names)
+
+    def of(self, correlation_id: str) -> list[Event]:
+        """Return the events that carry a correlation id, in order."""
+        return [event for event in self._events if event.id == correlation_id]

@@ -1,0 +1,332 @@
+"""Faults as small values: a place on the wire, an action there, and a receipt that it landed.
+
+A fault is (operation, nth call, point, action). Which actions exist, and at which points they make sense,
+is the table ``ACTIONS``. A plan hands a fault to the wire when its moment comes and counts what fired;
+a declared fault that never fired makes a trial inconclusive.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Self
+
+from unacked.canonical import JSON, dumps
+from unacked.errors import nearest
+
+__all__ = ["ACTIONS", "ALIASES", "Action", "ActionKind", "Fault", "FaultPlan", "Point"]
+
+
+class Point(StrEnum):
+    """Where on the way of one request a fault acts, in the order of that way."""
+
+    DNS = "dns"
+    BEFORE_CONNECT = "before_connect"
+    TLS = "tls"
+    REUSE = "reuse"
+    AFTER_ACCEPT = "after_accept"
+    DURING_REQUEST = "during_request"
+    BEFORE_COMMIT = "before_commit"
+    AFTER_COMMIT = "after_commit"
+    IN_HEAD = "in_head"
+    IN_BODY = "in_body"
+    AFTER_RESPONSE = "after_response"
+
+
+NOTHING_SENT = frozenset({Point.DNS, Point.BEFORE_CONNECT, Point.TLS})
+"""Points before any byte of the request has left; nothing can have been committed."""
+
+_ANSWERING = frozenset({Point.AFTER_COMMIT, Point.IN_HEAD, Point.IN_BODY, Point.AFTER_RESPONSE})
+_HEAD, _BODY = frozenset({Point.IN_HEAD}), frozenset({Point.IN_BODY})
+_BEFORE_COMMIT = frozenset({Point.BEFORE_COMMIT})
+_AROUND_COMMIT = frozenset({Point.BEFORE_COMMIT, Point.AFTER_COMMIT})
+_CLOSING = frozenset(Point) - NOTHING_SENT
+_NOT_A_REFUSAL = frozenset({408, 409, 412})
+
+
+@dataclass(frozen=True, slots=True)
+class ActionKind:
+    """One row of the table of actions.
+
+    ``points`` is where the action applies. ``parameters`` maps each parameter to its default (None:
+    required); the first one may be written as the bare value. ``choices`` lists the words that a
+    parameter may have. ``ambiguous`` says that the caller cannot tell from it whether the effect
+    happened, so that a twin exists. ``handled`` says that the request is still carried out, whatever
+    the point.
+    """
+
+    name: str
+    points: frozenset[Point]
+    doc: str
+    parameters: Mapping[str, JSON]
+    choices: Mapping[str, Sequence[str]]
+    ambiguous: bool
+    handled: bool
+
+
+def _kind(
+    name: str,
+    points: Iterable[Point],
+    doc: str,
+    parameters: Mapping[str, JSON] | None = None,
+    *,
+    kinds: Sequence[str] = (),
+    ambiguous: bool = True,
+    handled: bool = False,
+) -> ActionKind:
+    filled = {**({"kind": kinds[0]} if kinds else {}), **(parameters or {})}
+    choices = {"kind": tuple(kinds)} if kinds else {}
+    return ActionKind(
+        name, frozenset(points), doc, MappingProxyType(filled), MappingProxyType(choices), ambiguous, handled
+    )
+
+
+_KINDS = (
+    _kind("fail", {Point.DNS, Point.TLS}, "the name does not resolve; the certificate is not trusted", ambiguous=False),
+    _kind("refuse", {Point.BEFORE_CONNECT}, "the connection is refused", ambiguous=False),
+    _kind("fin", _CLOSING | {Point.TLS}, "the peer closes the connection in order"),
+    _kind("rst", _CLOSING | {Point.TLS}, "the peer resets the connection"),
+    _kind("silence", frozenset(Point) - {Point.AFTER_RESPONSE}, "no byte comes any more, the connection stays open"),
+    _kind(
+        "delay",
+        _AROUND_COMMIT | _HEAD | _BODY,
+        "the rest comes later; before the commit the effect itself comes later",
+        {"seconds": None},
+        handled=True,
+    ),
+    _kind("drip", _BODY, "one byte at a time", {"seconds": 0.4}),
+    _kind("cut", _HEAD | _BODY, "only the first bytes come, then the peer closes", {"bytes": None}),
+    _kind("garbage", _HEAD | _BODY, "bytes that are not HTTP, or a body that is not JSON"),
+    _kind("http09", _HEAD, "the bare body without a head, then the peer closes"),
+    _kind("huge_head", _HEAD, "a header field of 200,000 bytes"),
+    _kind("unsolicited_101", _HEAD, "a switch of protocols that nobody asked for"),
+    _kind("interim_forever", _HEAD, "interim 102 answers without end", {"seconds": 0.4}),
+    _kind(
+        "wrong_framing",
+        _HEAD | _BODY,
+        "a framing that contradicts the body",
+        kinds=(
+            "bad_length",
+            "conflicting_length",
+            "short_length",
+            "surplus",
+            "eof_delimited",
+            "bad_chunk",
+            "cut_chunk",
+        ),
+    ),
+    _kind("gzip", _BODY, "a compressed body that is broken", kinds=("corrupt", "truncated", "second_member")),
+    _kind("replace", _BODY, "one field of the answer has another value", {"field": None, "value": None}),
+    _kind("remove", _BODY, "one field of the answer is missing", {"field": None}),
+    _kind("body", _BODY, "another body", {"text": None, "content_type": "application/json"}),
+    _kind("html", _BODY, "a sign-in page with status 200 in place of the answer"),
+    _kind("duplicate_keys", _BODY, "one key twice, the second time with another value"),
+    _kind("nan", _BODY, "a number that JSON does not have"),
+    _kind("invalid_utf8", _BODY, "bytes that are not UTF-8 inside a string"),
+    _kind("stale_response", {Point.REUSE}, "the answer to an earlier request comes first", handled=True),
+    _kind("eager_response", {Point.REUSE}, "an answer comes before the request was read", handled=True),
+    _kind(
+        "status",
+        _AROUND_COMMIT | {Point.DURING_REQUEST},
+        "another status",
+        {"code": None, "headers": {}, "body": {}},
+    ),
+    _kind("redirect", _AROUND_COMMIT, "307 to the same place", {"code": 307}),
+    _kind("rate_limit", _BEFORE_COMMIT, "429", {"retry_after_s": None}, ambiguous=False),
+    _kind("expire_credential", _BEFORE_COMMIT, "the credential expires at this call", ambiguous=False),
+    _kind("deny", _BEFORE_COMMIT, "this identity loses the permission at this call", ambiguous=False),
+)
+
+ACTIONS: Mapping[str, ActionKind] = {kind.name: kind for kind in _KINDS}
+"""Every action by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """What happens at the point: a name of ``ACTIONS`` and its parameters, all of them filled in."""
+
+    name: str
+    parameters: Mapping[str, JSON] = field(default_factory=lambda: MappingProxyType({}))
+
+    @classmethod
+    def parse(cls, value: JSON) -> Self:
+        """Read ``silence``, ``{delay: 60}`` or ``{status: {code: 500}}``; raises ValueError with a hint."""
+        given: JSON = {}
+        if isinstance(value, str):
+            name = value
+        elif isinstance(value, dict) and len(value) == 1:
+            name, given = next(iter(value.items()))
+        else:
+            raise ValueError("an action is a word, or one word with its parameters: {delay: 60}")
+        kind = ACTIONS.get(name)
+        if kind is None:
+            raise ValueError(f"unknown action {name!r}; {nearest(name, ACTIONS)}")
+        if not isinstance(given, dict):
+            if not kind.parameters:
+                raise ValueError(f"action {name!r} takes no parameter")
+            given = {next(iter(kind.parameters)): given}
+        for parameter in given:
+            if parameter not in kind.parameters:
+                raise ValueError(
+                    f"action {name!r} has no parameter {parameter!r}; {nearest(parameter, kind.parameters)}"
+                )
+        filled = {**kind.parameters, **given}
+        missing = [key for key, item in kind.parameters.items() if item is None and key not in given]
+        if missing:
+            raise ValueError(f"action {name!r} needs {', '.join(missing)}")
+        for parameter, item in filled.items():
+            _check(kind, parameter, item)
+        return cls(name, MappingProxyType(filled))
+
+    def __str__(self) -> str:
+        return f"{self.name} {dumps(dict(self.parameters))}" if self.parameters else self.name
+
+
+def _check(kind: ActionKind, parameter: str, value: JSON) -> None:
+    """Raise ValueError where a parameter's value makes no sense."""
+    if parameter in kind.choices and value not in kind.choices[parameter]:
+        raise ValueError(
+            f"action {kind.name!r}: unknown {parameter} {value!r}; {nearest(str(value), kind.choices[parameter])}"
+        )
+    makes_sense, expected = _SENSE.get(parameter, (_anything, ""))
+    if not makes_sense(value):
+        raise ValueError(f"action {kind.name!r}: {parameter} is {expected}, not {value!r}")
+
+
+def _anything(_: JSON) -> bool:
+    return True
+
+
+def _is_number(value: JSON) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_text(value: JSON) -> bool:
+    return isinstance(value, str)
+
+
+_SENSE: Mapping[str, tuple[Callable[[JSON], bool], str]] = {
+    "seconds": (lambda value: _is_number(value) and value >= 0.001, "a number of seconds of at least 0.001"),
+    "retry_after_s": (lambda value: _is_number(value) and value >= 0, "a number of seconds"),
+    "bytes": (lambda value: type(value) is int and value >= 0, "a whole number of bytes"),
+    "code": (lambda value: type(value) is int and 200 <= value <= 599, "an HTTP status from 200 to 599"),
+    "headers": (lambda value: isinstance(value, Mapping), "an object of header names and values"),
+    "field": (_is_text, "a field's name, or a way to it: items.0.id"),
+    "text": (_is_text, "a text"),
+    "content_type": (_is_text, "a media type"),
+}
+
+
+ALIASES: Mapping[str, tuple[Point, JSON]] = {
+    "timeout_after_commit": (Point.AFTER_COMMIT, "silence"),
+    "timeout_before_commit": (Point.BEFORE_COMMIT, "silence"),
+    "response_lost": (Point.AFTER_COMMIT, "fin"),
+    "rate_limited": (Point.BEFORE_COMMIT, {"rate_limit": 30}),
+    "permission_denied": (Point.BEFORE_COMMIT, "deny"),
+    "malformed_response": (Point.IN_BODY, "garbage"),
+    "missing_field": (Point.IN_BODY, {"remove": "id"}),
+    "empty_result": (Point.IN_BODY, {"body": "{}"}),
+}
+"""Words that users know from other tools, and the fault each of them means."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One planned fault; ``nth`` is 1-based and counts the agent's calls of the operation.
+
+    ``committed`` is the hidden side: whether the service makes the change although the caller cannot
+    know. ``persistent`` lets it fire at the nth call and at every later one.
+    """
+
+    operation: str
+    point: Point
+    action: Action
+    nth: int = 1
+    committed: bool | None = None
+    persistent: bool = False
+
+    @property
+    def commits(self) -> bool:
+        """Whether the effect happens remotely; follows from the point and the action unless it was said."""
+        if self.committed is not None:
+            return self.committed
+        return self.point in _ANSWERING or ACTIONS[self.action.name].handled
+
+    @property
+    def ambiguous(self) -> bool:
+        """Whether the caller cannot tell from this fault if the effect happened."""
+        if self.action.name == "status":
+            code: int = self.action.parameters["code"]
+            return not 400 <= code < 500 or code in _NOT_A_REFUSAL
+        return ACTIONS[self.action.name].ambiguous and self.point not in (*NOTHING_SENT, Point.AFTER_RESPONSE)
+
+    def twin(self) -> Fault:
+        """Return the same fault with the hidden side flipped; to the agent the two are identical."""
+        swapped = {Point.BEFORE_COMMIT: Point.AFTER_COMMIT, Point.AFTER_COMMIT: Point.BEFORE_COMMIT}
+        if self.committed is None and self.point in swapped and not ACTIONS[self.action.name].handled:
+            return replace(self, point=swapped[self.point])
+        return replace(self, committed=not self.commits)
+
+    def __str__(self) -> str:
+        return f"{self.operation}#{self.nth} {self.point.value} {self.action}"
+
+
+class FaultPlan:
+    """Hands out the faults of one trial at their moment, each once unless persistent, and keeps count."""
+
+    def __init__(self, faults: Sequence[Fault]) -> None:
+        self._faults = tuple(faults)
+        self._calls: Counter[str] = Counter()
+        self._fired: set[int] = set()
+        self._armed: tuple[Fault, ...] = ()
+        self._operation = ""
+        self.call_id: str | None = None
+
+    def begin_call(self, operation: str, call_id: str) -> None:
+        """Note that the agent's next call of ``operation`` begins; its faults are armed."""
+        self._calls[operation] += 1
+        self._operation, self.call_id = operation, call_id
+        if self._faults:
+            self._armed = tuple(fault for fault in self._faults if self._due(fault, operation))
+
+    @property
+    def nth(self) -> int:
+        """Which call of its operation the current call is, 1-based; 0 where there is none."""
+        return self._calls[self._operation] if self._operation else 0
+
+    def end_call(self) -> None:
+        """Note that the call is over; nothing is armed any more."""
+        self._armed = ()
+        self._operation, self.call_id = "", None
+
+    def _due(self, fault: Fault, operation: str) -> bool:
+        if fault.operation != operation:
+            return False
+        nth = self._calls[operation]
+        return nth >= fault.nth if fault.persistent else nth == fault.nth
+
+    @property
+    def armed(self) -> Sequence[Fault]:
+        """The faults of the current call that may still act in it."""
+        return self._armed
+
+    def at(self, *points: Point) -> Fault | None:
+        """Return the armed fault at one of ``points``, if there is one; it stays armed until ``fire``."""
+        for fault in self._armed:
+            if fault.point in points:
+                return fault
+        return None
+
+    def fire(self, fault: Fault) -> None:
+        """Note that ``fault`` has acted; it fires once a call, a persistent one at each request of it."""
+        self._fired.add(id(fault))
+        if not fault.persistent:
+            self._armed = tuple(armed for armed in self._armed if armed is not fault)
+
+    @property
+    def unfired(self) -> Sequence[Fault]:
+        """The declared faults that have not fired so far."""
+        return tuple(fault for fault in self._faults if id(fault) not in self._fired)

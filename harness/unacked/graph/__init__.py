@@ -1,0 +1,41 @@
+"""Allowed transitions: graph files, the monitor that walks them, verdicts and explanations."""
+
+from unacked.graph.explain import Explanation, render
+from unacked.graph.judgement import GraphJudgement, Judgement, ThreadJudgement, judge_events
+from unacked.graph.loader import load_graph
+from unacked.graph.model import BoundGraph, Edge, Finality, Graph, State, Target
+from unacked.graph.monitor import Violation
+from unacked.graph.moves import Call, End, Event, Result
+from unacked.graph.trace import Begin, Trace, bind_trace, judge, read_traces
+from unacked.graph.verdict import VERDICTS, EndReason, Standing, Stop, Verdict
+
+__all__ = [
+    "VERDICTS",
+    "Begin",
+    "BoundGraph",
+    "Call",
+    "Edge",
+    "End",
+    "EndReason",
+    "Event",
+    "Explanation",
+    "Finality",
+    "Graph",
+    "GraphJudgement",
+    "Judgement",
+    "Result",
+    "Standing",
+    "State",
+    "Stop",
+    "Target",
+    "ThreadJudgement",
+    "Trace",
+    "Verdict",
+    "Violation",
+    "bind_trace",
+    "judge",
+    "judge_events",
+    "load_graph",
+    "read_traces",
+    "render",
+]

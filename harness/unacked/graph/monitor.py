@@ -1,0 +1,473 @@
+"""The monitor: walks one bound graph along one trial, one thread per logical effect.
+
+Per event it does one dictionary look-up and evaluates the few guards of the edges that share the operation.
+It never raises on what an agent does: whatever is not allowed becomes a violation, the thread stays where it
+is and goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from unacked.canonical import JSON, digest, freeze
+from unacked.contract import Broadcast, Effect, Operation
+from unacked.graph.explain import Explanation, expected_calls, refused_edges, shortest_way
+from unacked.graph.expression import Path, Scope, Undefined
+from unacked.graph.model import FINISH, Bindings, BoundGraph, Edge, Finality, Row, Step, Target
+from unacked.graph.moves import Call, Result
+from unacked.graph.verdict import Standing, Verdict
+
+__all__ = ["Effects", "Monitor", "Move", "Thread", "Violation"]
+
+Effects = Mapping[str, Sequence[Mapping[str, JSON]]]
+"""By operation, what the task asks for: the arguments that matter of each effect."""
+
+_NO_ROW = Row((), (), ())
+_NO_TARGET = Undefined("target missing")
+
+
+@dataclass(slots=True)
+class Move:
+    """A call with what the operation's contract derives from it; shared by the monitors of a trial."""
+
+    event: int
+    call: Call
+    operation: Operation
+    args: Mapping[str, JSON]
+    declared: tuple[int, ...] = ()
+    """Which of the operation's declared effects it fits."""
+    _payload: str | None = None
+
+    @property
+    def target(self) -> JSON | Undefined:
+        """The value of the argument that plays the part of the target."""
+        part = self.operation.target
+        return _NO_TARGET if part is None else self.args.get(part, _NO_TARGET)
+
+    def payload(self) -> str:
+        """Canonical digest of what the call asks for."""
+        if self._payload is None:
+            self._payload = digest(self.operation.payload(self.call.args))
+        return self._payload
+
+
+@dataclass(slots=True)
+class _InFlight:
+    step: Step
+    state: str
+    move: Move
+
+
+@dataclass(slots=True)
+class Thread:
+    """One walk of the graph. ``bound_by`` gives the event that bound each variable."""
+
+    name: str
+    state: str
+    variables: dict[str, JSON] = field(default_factory=dict)
+    bound_by: dict[str, int] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
+    in_flight: dict[str, _InFlight] = field(default_factory=dict)
+    last_write_at: float = 0.0
+    entered_by: int | None = None
+    entered_how: str = ""
+    informed: frozenset[str] | None = None
+    """Agents that saw the result which led to the state; None while nothing happened."""
+    unmodelled: str = ""
+    unsafe: bool = False
+    broken: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Violation:
+    """One refused call. ``secondary`` where the same thread was refused something before."""
+
+    rule: str
+    severity: Verdict
+    graph: str
+    thread: str
+    event: int
+    secondary: bool
+    explanation: Explanation
+
+
+class Monitor:
+    """One graph on one trial. ``call`` and ``result`` are given the moves in the order of judgement."""
+
+    def __init__(self, graph: BoundGraph, effects: Effects) -> None:
+        self.graph = graph
+        self.violations: list[Violation] = []
+        self.taken: list[tuple[str, str]] = []
+        """(edge, category) of every answered call that an edge allowed."""
+        self._threads: dict[Hashable, Thread] = {}
+        self._handles: dict[tuple[str, Any], Thread] = {}
+        self._owners: dict[str, list[Thread]] = {}
+        self._keys = {
+            operation: path for operation, path in graph.keys.items() if path.text != "payload" or operation in effects
+        }
+        self._declared = [operation for operation in self._keys if operation in effects]
+        if not self._keys:
+            self._threads[()] = self._new(graph.graph.thread.name)
+        for operation in self._declared:
+            self._open_declared(graph.registry[operation], effects[operation])
+
+    @property
+    def threads(self) -> Sequence[Thread]:
+        """Every thread; one at the start where nothing was opened."""
+        return list(self._threads.values()) or [self._new(self.graph.graph.thread.name)]
+
+    def call(self, move: Move) -> bool:
+        """Judge a call; returns False where this graph says nothing about it."""
+        operation = move.operation
+        if operation.name not in self.graph.watched:
+            return False
+        if operation.broadcast is Broadcast.ALL:
+            return self._broadcast(move)
+        if operation.broadcast is Broadcast.ANY:
+            return self._offer(move, self._live())
+        thread, foreign = self._route(move)
+        if thread is not None:
+            return self._judge(thread, move, foreign)
+        if operation.effect is Effect.READ:
+            return self._offer(move, self._live())
+        return self._judge_unrouted(move, foreign)
+
+    def result(self, event: int, result: Result) -> None:
+        """Move every thread that was waiting for this result."""
+        for thread in self._owners.pop(result.call, ()):
+            self._arrive(thread, thread.in_flight.pop(result.call), event, result)
+
+    def standing(self, thread: Thread) -> Standing:
+        """Return how a thread stands if the trial ends now."""
+        if thread.unsafe:
+            return Standing.UNSAFE_VIOLATION
+        if thread.unmodelled:
+            return Standing.UNMODELLED_CATEGORY
+        if thread.broken:
+            return Standing.RULE_VIOLATION
+        if any(flight.move.operation.effect is not Effect.READ for flight in thread.in_flight.values()):
+            return Standing.OPEN
+        return _STANDINGS[self.graph.graph.states[thread.state].end]
+
+    # -- routing -------------------------------------------------------------------------------------------
+
+    def _new(self, name: str) -> Thread:
+        return Thread(name, self.graph.graph.start)
+
+    def _live(self) -> list[Thread]:
+        states = self.graph.graph.states
+        return [thread for thread in self._threads.values() if states[thread.state].end is not Finality.FINAL]
+
+    def _open_declared(self, operation: Operation, declared: Sequence[Mapping[str, JSON]]) -> None:
+        for index, effect in enumerate(declared):
+            args = {**dict.fromkeys(argument.name for argument in operation.arguments), **effect}
+            move = Move(-1, Call(id="", operation=operation.name, args=effect), operation, args, (index,))
+            key, label = self._key(move)
+            if key is None:
+                continue
+            if key not in self._threads:
+                self._threads[key] = self._new(f"{self.graph.graph.thread.name}[{label}]")
+            self._claim(self._threads[key], self._carried(move))
+
+    def _key(self, move: Move) -> tuple[Hashable, str]:
+        """Return the key of the thread that a call names, and its label; None where it names none."""
+        path = self._keys[move.operation.name]
+        if path.text != "payload":
+            value = path.get(_scope(self.graph, None, move))
+            known = not isinstance(value, Undefined) and value is not None
+            return (("value", freeze(value)) if known else None), str(value)
+        owned = [self._handles.get(handle) for handle in self._carried(move)]
+        keys = [(move.operation.name, index) for index in move.declared]
+        threads = [(key, self._threads.get(key)) for key in keys]
+        # Effects may be alike: an id that was used before decides, then whichever is not begun.
+        chosen = next((key for key, thread in threads if thread is not None and thread in owned), None)
+        chosen = chosen or next((key for key, thread in threads if thread is None or self._untouched(thread)), None)
+        chosen = chosen or next(iter(keys), None)
+        return chosen, f"{move.operation.name} #{chosen[1] + 1}" if chosen else ""
+
+    def _untouched(self, thread: Thread) -> bool:
+        return thread.state == self.graph.graph.start and not thread.in_flight
+
+    def _route(self, move: Move) -> tuple[Thread | None, list[str]]:
+        """Return the thread of a call, and the names of other threads whose handles it carries."""
+        if not self._keys:
+            return self._threads[()], []
+        carried = self._carried(move)
+        owners = {id(owner): owner for handle in carried if (owner := self._handles.get(handle)) is not None}
+        if move.operation.name in self._keys:
+            key, label = self._key(move)
+            thread = self._threads.get(key) if key is not None else None
+            if key is not None and thread is None and not self._declared:
+                thread = self._new(f"{self.graph.graph.thread.name}[{label}]")
+                if not owners:
+                    self._threads[key] = thread
+            if thread is not None:
+                return thread, [owner.name for owner in owners.values() if owner is not thread]
+        if len(owners) == 1:
+            return next(iter(owners.values())), []
+        return None, [owner.name for owner in owners.values()]
+
+    def _carried(self, move: Move) -> list[tuple[str, Any]]:
+        if not self._keys:
+            return []
+        return _handle_values(self.graph.call_handles, _scope(self.graph, None, move))
+
+    def _claim(self, thread: Thread, handles: Iterable[tuple[str, Any]]) -> None:
+        for handle in handles:
+            self._handles.setdefault(handle, thread)
+
+    # -- the agent's moves ---------------------------------------------------------------------------------
+
+    def _row(self, thread: Thread, move: Move) -> Row:
+        return self.graph.table[thread.state].get(move.operation.name, _NO_ROW)
+
+    def _judge(self, thread: Thread, move: Move, foreign: Sequence[str] = ()) -> bool:
+        """Judge a call in its thread; returns False where only a selector reaches it and nothing matched."""
+        row, scope = self._row(thread, move), _scope(self.graph, thread, move)
+        name, read = move.operation.name, move.operation.effect is Effect.READ
+        for edge in row.always:
+            if edge.when.holds(scope):
+                return self._forbidden(thread, move, edge, row, scope)
+        if foreign and not read:
+            why = f"{name} carries an id that belongs to {', '.join(foreign)}"
+            return self.refuse(move, "cross_thread", why, thread=thread, unsafe=move.operation.writes)
+        for step in row.allow:
+            if step.edge.when.holds(scope):
+                return self._accept(thread, move, step, scope)
+        for edge in row.forbid:
+            if edge.when.holds(scope):
+                return self._forbidden(thread, move, edge, row, scope)
+        if read or name not in self.graph.alphabet:
+            return read
+        why = self.graph.graph.states[thread.state].why or f"no edge allows {name} here"
+        return self.refuse(
+            move, "not_in_expected_set", why, thread=thread, unsafe=move.operation.writes, row=row, scope=scope
+        )
+
+    def _judge_unrouted(self, move: Move, foreign: Sequence[str]) -> bool:
+        """Judge a call that names no thread, or several."""
+        operation = move.operation
+        listed = operation.name in self.graph.alphabet
+        if move.declared and not listed:
+            return False
+        if len(foreign) > 1 and listed and operation.writes:
+            why = f"{operation.name} carries ids that belong to {', '.join(foreign)}"
+            return self.refuse(move, "cross_thread", why, unsafe=True)
+        if self._named_refusal(move, self.threads):
+            return True
+        if listed and operation.writes and self.graph.graph.unlisted.orphan:
+            return self.refuse(
+                move, "orphan", f"no earlier event gave the id that {operation.name} acts on", unsafe=True
+            )
+        return listed
+
+    def _named_refusal(self, move: Move, threads: Iterable[Thread]) -> bool:
+        for thread in threads:
+            row, scope = self._row(thread, move), _scope(self.graph, thread, move)
+            for edge in (*row.always, *row.forbid):
+                if edge.when.holds(scope):
+                    return self._forbidden(thread, move, edge, row, scope)
+        return False
+
+    def _broadcast(self, move: Move) -> bool:
+        """Every live thread must allow the call."""
+        name = move.operation.name
+        if name == FINISH and not self._threads:
+            self._threads[()] = self._new(self.graph.graph.thread.name)
+        spoken = [self._judge(thread, move) for thread in self._live()]
+        return any(spoken) or name in self.graph.alphabet
+
+    def _offer(self, move: Move, threads: Sequence[Thread]) -> bool:
+        """One thread that allows the call is enough; only a named forbid refuses it."""
+        allowed = False
+        for thread in threads:
+            row, scope = self._row(thread, move), _scope(self.graph, thread, move)
+            for edge in row.always:
+                if edge.when.holds(scope):
+                    return self._forbidden(thread, move, edge, row, scope)
+            step = next((step for step in row.allow if step.edge.when.holds(scope)), None)
+            if step is not None:
+                allowed = self._accept(thread, move, step, scope)
+        return allowed or self._named_refusal(move, self.threads) or move.operation.name in self.graph.alphabet
+
+    def _accept(self, thread: Thread, move: Move, step: Step, scope: Scope) -> bool:
+        if move.operation.writes and any(flight.move.operation.writes for flight in thread.in_flight.values()):
+            why = "another state-changing call of this thread is still in flight"
+            return self.refuse(move, "concurrent_mutation", why, thread=thread, unsafe=True)
+        for counter, amount in step.edge.count:
+            thread.counts[counter] = thread.counts.get(counter, 0) + amount
+        _bind(thread, step.edge.bind, scope, move.event)
+        if self._keys:
+            self._claim(thread, self._carried(move))
+        thread.in_flight[move.call.id] = _InFlight(step, thread.state, move)
+        self._owners.setdefault(move.call.id, []).append(thread)
+        return True
+
+    def _forbidden(self, thread: Thread, move: Move, edge: Edge, row: Row, scope: Scope) -> bool:
+        why = edge.why or f"{edge.id} forbids {move.operation.name} here"
+        return self.refuse(move, edge.id, why, thread=thread, unsafe=edge.unsafe, row=row, scope=scope)
+
+    def refuse(
+        self,
+        move: Move,
+        rule: str,
+        why: str,
+        *,
+        unsafe: bool,
+        thread: Thread | None = None,
+        row: Row = _NO_ROW,
+        scope: Scope | None = None,
+    ) -> bool:
+        """Record a violation; without a thread it belongs to the trial as a whole. Returns True."""
+        severity = Verdict.UNSAFE if unsafe else Verdict.FAIL
+        explanation = Explanation(
+            rule=rule,
+            severity=severity,
+            graph=self.graph.name,
+            thread=thread.name if thread else "-",
+            event=move.event,
+            operation=move.operation.name,
+            state=thread.state if thread else "",
+            why=why,
+        )
+        if thread:
+            explanation = self.explained(explanation, thread, move.call.agent, row, scope)
+        self.violations.append(
+            Violation(
+                rule=rule,
+                severity=severity,
+                graph=self.graph.name,
+                thread=explanation.thread,
+                event=move.event,
+                secondary=bool(thread and (thread.unsafe or thread.broken)),
+                explanation=explanation,
+            )
+        )
+        if thread:
+            thread.unsafe |= unsafe
+            thread.broken = True
+        return True
+
+    def explained(
+        self,
+        explanation: Explanation,
+        thread: Thread,
+        agent: str | None,
+        row: Row = _NO_ROW,
+        scope: Scope | None = None,
+    ) -> Explanation:
+        """Return the explanation with what the thread knows: how it got there, what was expected, the way out."""
+        known = scope or _scope(self.graph, thread, None)
+        lost = agent is not None and thread.informed is not None and agent not in thread.informed
+        return replace(
+            explanation,
+            entered_by=thread.entered_by,
+            entered_how=thread.entered_how,
+            refused=refused_edges(row, known, thread.bound_by.get),
+            expected=expected_calls(self.graph, thread.state),
+            finish_the_task=shortest_way(self.graph, thread.state, known, Finality.OK),
+            stop_honestly=shortest_way(self.graph, thread.state, known, Finality.FINAL),
+            blame=f"hand-off: {agent} never saw event #{thread.entered_by}" if lost else "agent",
+        )
+
+    # -- the environment's moves ---------------------------------------------------------------------------
+
+    def _arrive(self, thread: Thread, flight: _InFlight, event: int, result: Result) -> None:
+        move, category = flight.move, result.category
+        step: Step | None = flight.step
+        self.taken.append((flight.step.edge.id, category))
+        if move.operation.writes:
+            thread.last_write_at = max(thread.last_write_at, result.at)
+        if category not in flight.step.then:
+            thread.unmodelled = f"graph {self.graph.name} has no way on for {move.operation.name}/{category}"
+            return
+        scope = _scope(self.graph, thread, move)
+        scope.now = result.at
+        scope.result = _result_fields(move.operation, result)
+        if thread.state != flight.state:
+            # A sibling's result has moved the thread since: the answer counts where the thread is now.
+            allow = self._row(thread, move).allow
+            step = next((other for other in allow if category in other.then and other.edge.when.holds(scope)), None)
+        for target in step.then[category] if step else ():
+            if target.when.holds(scope):
+                self._enter(thread, target, scope, event, move, result)
+                return
+
+    def _enter(self, thread: Thread, target: Target, scope: Scope, event: int, move: Move, result: Result) -> None:
+        for name in target.forget:
+            thread.variables.pop(name, None)
+            thread.bound_by.pop(name, None)
+        _bind(thread, target.bind, scope, event)
+        for name, path in target.collect:
+            _collect(thread, name, path.get(scope), event)
+        for counter in target.reset:
+            thread.counts[counter] = 0
+        if self._keys:
+            self._claim(thread, _handle_values(self.graph.result_handles, scope))
+        if target.to != thread.state:
+            thread.state = target.to
+            thread.entered_by, thread.entered_how = event, result.category
+            thread.informed = frozenset(result.visible_to or (move.call.agent,))
+
+
+_STANDINGS: Mapping[Finality, Standing] = {
+    Finality.OPEN: Standing.OPEN,
+    Finality.OK: Standing.RESTING,
+    Finality.FINAL: Standing.CLOSED,
+}
+
+
+def _scope(graph: BoundGraph, thread: Thread | None, move: Move | None) -> Scope:
+    scope = Scope(args={}, bound=graph.bound, idempotent=graph.idempotent)
+    if move is not None:
+        call = move.call
+        scope.args, scope.operation, scope.target = move.args, move.operation.name, move.target
+        scope.payload, scope.now, scope.agent, scope.turn = move.payload, call.at, call.agent, call.turn
+    if thread is not None:
+        scope.since = scope.now - thread.last_write_at
+        scope.variables, scope.counts = thread.variables, thread.counts
+    return scope
+
+
+def _result_fields(operation: Operation, result: Result) -> Mapping[str, JSON]:
+    """The fields of a result as guards see them: with the identity, and the time to wait."""
+    fields = dict(result.fields)
+    if operation.identity is not None and operation.identity in fields:
+        fields["identity"] = fields[operation.identity]
+    waiting = result.retry_after_s if result.retry_after_s is not None else fields.get("retry_after")
+    if waiting is None:
+        waiting = fields.get("retry_after_s")
+    fields["retry_after"] = 0 if waiting is None and result.category == "rate_limited" else waiting
+    return fields
+
+
+def _bind(thread: Thread, bindings: Bindings, scope: Scope, event: int) -> None:
+    """Bind names to values; a value that is missing leaves its name unbound, never with old evidence."""
+    for name, path in bindings:
+        value = path.get(scope)
+        if isinstance(value, Undefined):
+            thread.variables.pop(name, None)
+            thread.bound_by.pop(name, None)
+        else:
+            thread.variables[name] = value
+            thread.bound_by[name] = event
+
+
+def _collect(thread: Thread, name: str, value: JSON | Undefined, event: int) -> None:
+    if isinstance(value, Undefined):
+        return
+    known = {freeze(item): item for item in thread.variables.get(name, [])}
+    known.update((freeze(item), item) for item in (value if isinstance(value, list) else [value]))
+    thread.variables[name] = list(known.values())
+    thread.bound_by[name] = event
+
+
+def _handle_values(handles: Iterable[tuple[str, Path]], scope: Scope) -> list[tuple[str, Any]]:
+    values = []
+    for name, path in handles:
+        value = path.get(scope)
+        if value is not None and not isinstance(value, Undefined):
+            values += [(name, freeze(item)) for item in (value if isinstance(value, list) else [value])]
+    return values

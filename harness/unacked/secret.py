@@ -1,0 +1,49 @@
+"""Credentials as canaries: made for one trial, and looked for in every sink afterwards.
+
+A secret leaks in more spellings than its own: inside base64 at any of three alignments, percent-encoded,
+escaped in JSON, as hexadecimal. All of them are looked for.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from urllib.parse import quote
+
+__all__ = ["Scanner", "mint"]
+
+
+def mint(*parts: str) -> str:
+    """Derive a canary credential from the seed and the names of its trial; equal parts give equal canaries."""
+    return "tok_" + hashlib.sha256("\x00".join(("canary", *parts)).encode()).hexdigest()[:40]
+
+
+class Scanner:
+    """Finds and removes the canaries of one trial in text."""
+
+    def __init__(self, secrets: Sequence[str]) -> None:
+        self._spellings = [spelling for secret in secrets for spelling in _spellings(secret)]
+
+    def leaks(self, text: str) -> bool:
+        """Return whether any spelling of any canary stands in ``text``."""
+        return any(spelling in text for spelling in self._spellings)
+
+    def redact(self, text: str) -> str:
+        """Return ``text`` with every spelling of every canary replaced."""
+        for spelling in self._spellings:
+            text = text.replace(spelling, "[redacted]")
+        return text
+
+
+def _spellings(secret: str) -> list[str]:
+    raw = secret.encode()
+    spellings = [secret, raw.hex(), raw.hex().upper(), quote(secret, safe="")]
+    spellings.append("".join(f"%{byte:02X}" for byte in raw))
+    spellings.append("".join(f"\\u{ord(character):04x}" for character in secret))
+    for offset in range(3):
+        padded = b"\x00" * offset + raw
+        start, end = (offset * 8 + 5) // 6, len(padded) * 8 // 6
+        spellings.append(base64.b64encode(padded)[start:end].decode())
+        spellings.append(base64.urlsafe_b64encode(padded)[start:end].decode())
+    return list(dict.fromkeys(spellings))

@@ -1,0 +1,173 @@
+"""What the shape of a case cannot say: that the names in it exist, and that its parts fit together."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from unacked.case import CaseFile
+from unacked.clock import VirtualClock
+from unacked.contract import Operation
+from unacked.document import Document, Location
+from unacked.errors import Problem, SpecificationError, nearest
+from unacked.graph import Graph
+from unacked.outcome import CATEGORIES
+from unacked.services import SeedError, Setting, load_service
+from unacked.tools import REGISTRY, TOOLS
+
+__all__ = ["case_problems", "service_problems"]
+
+CONTROL_TOOLS = frozenset(name for name, tool in TOOLS.items() if tool.endpoint is None)
+
+
+def case_problems(
+    document: Document, file: CaseFile, graphs: Mapping[str, Graph], *, today: dt.date
+) -> Iterator[Problem]:
+    """Yield everything that is wrong with one case; the suite's graphs are those that could be read."""
+    yield from _tools(document, file)
+    yield from _graphs(document, file, graphs)
+    yield from _faults(document, file)
+    yield from _operations(document, file)
+    yield from _script(document, file)
+    if file.xfail is not None and file.xfail.until < today:
+        yield document.problem(
+            ("xfail", "until"), f"the expected failure ended on {file.xfail.until}", "mend or renew it"
+        )
+
+
+def _unknown(document: Document, location: Location, kind: str, name: str, known: Iterable[str]) -> Problem:
+    return document.problem(location, f"unknown {kind} {name!r}", nearest(name, known))
+
+
+def _tools(document: Document, file: CaseFile) -> Iterator[Problem]:
+    for index, name in enumerate(file.tools):
+        location: Location = ("tools", index)
+        tool = TOOLS.get(name)
+        if tool is None:
+            yield _unknown(document, location, "operation", name, TOOLS)
+        elif name in file.tools[:index]:
+            yield document.problem(location, f"operation {name!r} is offered twice")
+        elif tool.endpoint is not None and tool.endpoint.service not in file.services:
+            yield document.problem(
+                location, f"{name} needs the service {tool.endpoint.service!r}", "add it under 'services'"
+            )
+    if "finish" not in file.tools:
+        yield document.problem(("tools",), "the agent could not end its task", "add the tool 'finish'")
+
+
+def _graphs(document: Document, file: CaseFile, graphs: Mapping[str, Graph]) -> Iterator[Problem]:
+    for index, use in enumerate(file.graphs):
+        name, roles = (use, {}) if isinstance(use, str) else next(iter(use.items()))
+        location: Location = ("graphs", index)
+        if name not in graphs:
+            yield _unknown(document, location, "graph", name, graphs)
+            continue
+        known = graphs[name].roles
+        for role, operation in roles.items():
+            place = (*location, name, role)
+            if role not in known:
+                yield _unknown(document, place, f"role of graph {name!r}", role, known)
+            if operation is not None and operation not in REGISTRY:
+                yield _unknown(document, place, "operation", operation, REGISTRY)
+
+
+def _faults(document: Document, file: CaseFile) -> Iterator[Problem]:
+    for index, written in enumerate(file.faults):
+        location: Location = ("faults", index, "operation")
+        if written.operation not in file.tools:
+            yield _unknown(document, location, "fault target", written.operation, set(file.tools) - CONTROL_TOOLS)
+        elif written.operation in CONTROL_TOOLS:
+            yield document.problem(location, f"{written.operation} never touches the wire, so no fault can reach it")
+    if file.twins and not any(written.value().ambiguous for written in file.faults):
+        yield document.problem(("twins",), "no fault of this case leaves the effect open, so there is no twin")
+    if file.trap and not file.faults:
+        yield document.problem(("trap",), "a case without a fault sets no trap")
+
+
+def _operations(document: Document, file: CaseFile) -> Iterator[Problem]:
+    """Every other place that names an operation."""
+    for name, effects in file.effects.items():
+        yield from _named(document, file, ("effects", name), name)
+        for index, effect in enumerate(effects):
+            yield from _arguments(document, ("effects", name, index), REGISTRY.get(name), effect)
+    for name in file.contract:
+        yield from _named(document, file, ("contract", name), name)
+    if file.expect.result is not None:
+        yield from _named(document, file, ("expect", "result", "operation"), file.expect.result.operation)
+        yield from _known(document, file)
+    if file.expect.trail and file.expect.result is None:
+        yield document.problem(("expect", "trail"), "whose call? give 'expect.result' too")
+    for index, answer in enumerate(file.answers):
+        yield from _named(document, file, ("answers", index, "operation"), answer.operation)
+
+
+def _known(document: Document, file: CaseFile) -> Iterator[Problem]:
+    """The column "remote effect known?" must say what the expected category means."""
+    expected = file.expect.result
+    operation = REGISTRY.get(expected.operation) if expected else None
+    if file.known is None or expected is None or operation is None:
+        return
+    row = CATEGORIES[expected.category]
+    if file.known.outcome_class is not row.outcome_class:
+        yield document.problem(("known", "class"), f"{expected.category} is of the class {row.outcome_class.value!r}")
+    effect_known = row.effect_known or not operation.writes
+    if file.known.effect_known is not effect_known:
+        yield document.problem(
+            ("known", "effect_known"),
+            f"after {expected.category} of {operation.name} this is {str(effect_known).lower()}",
+        )
+
+
+def _named(document: Document, file: CaseFile, location: Location, name: str) -> Iterator[Problem]:
+    if name not in file.tools:
+        yield _unknown(document, location, "operation", name, file.tools)
+
+
+def _arguments(
+    document: Document, location: Location, operation: Operation | None, given: Mapping[str, object]
+) -> Iterator[Problem]:
+    if operation is None:
+        return
+    known = [argument.name for argument in operation.arguments]
+    for name in given:
+        if name not in known:
+            yield _unknown(document, (*location, name), f"argument of {operation.name}", name, known)
+
+
+def _script(document: Document, file: CaseFile) -> Iterator[Problem]:
+    for index, step in enumerate(file.script):
+        name, arguments = next(iter(step.items()))
+        yield from _named(document, file, ("script", index, name), name)
+        yield from _arguments(document, ("script", index, name), REGISTRY.get(name), arguments)
+    for index, step in enumerate(file.incident.behaviour if file.incident else ()):
+        name = next(iter(step))
+        yield from _named(document, file, ("incident", "behaviour", index, name), name)
+
+
+def service_problems(document: Document, file: CaseFile, root: Path) -> Iterator[Problem]:
+    """Build each service of a case once: a seed that does not fit, or a world key that no service has, is told now."""
+    available = sorted(path.stem for path in (root / "fake_services").glob("*.py"))
+    world: set[str] = set()
+    complete = True
+    for name, use in file.services.items():
+        location: Location = ("services", name)
+        if name not in available:
+            complete = False
+            yield _unknown(document, location, "service", name, available)
+            continue
+        try:
+            service = load_service(root / "fake_services" / f"{name}.py")(use.seed, Setting(VirtualClock(), "token"))
+        except SpecificationError as error:
+            complete = False
+            yield from error.problems
+            continue
+        except SeedError as error:
+            complete = False
+            yield document.problem((*location, "seed", *error.location), f"the seed does not fit: {error}")
+            continue
+        world |= set(service.summary())
+    if complete:
+        for key in file.expect.world:
+            if key not in world:
+                yield _unknown(document, ("expect", "world", key), "part of the world", key, world)

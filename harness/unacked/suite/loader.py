@@ -1,0 +1,185 @@
+"""Reading a suite folder: every file is read, and every problem of every file is reported at once."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TypeVar
+
+from unacked.agents import DRIVERS, AgentDefinition
+from unacked.canonical import JSON
+from unacked.case import AgentFile, CaseFile
+from unacked.claims import Brief
+from unacked.document import Document, read_yaml, validate
+from unacked.errors import Place, Problem, SpecificationError, nearest
+from unacked.fault import Fault
+from unacked.graph import Graph, load_graph
+from unacked.suite.check import case_problems, service_problems
+from unacked.suite.suite import CONTENT_FOLDERS, LoadedAgent, LoadedCase, Suite
+from unacked.tools import REGISTRY
+
+__all__ = ["load_suite"]
+
+_T = TypeVar("_T")
+
+
+class _Problems:
+    """Collects what goes wrong, so that one bad file does not hide the others."""
+
+    def __init__(self) -> None:
+        self.found: list[Problem] = []
+
+    def attempt(self, read: Callable[[], _T]) -> _T | None:
+        try:
+            return read()
+        except SpecificationError as error:
+            self.found.extend(error.problems)
+            return None
+
+
+def load_suite(root: Path, *, run_code: bool = True) -> Suite:
+    """Read the suite in ``root``; raises SpecificationError with all problems of all files.
+
+    ``run_code=False`` reads the YAML files only, as is right for a stored run from somewhere else: no
+    Python of the suite is executed, so seeds and world keys stay unchecked.
+    """
+    missing = [name for name in CONTENT_FOLDERS if not (root / name).is_dir()]
+    if missing:
+        raise SpecificationError(
+            [Problem(Place(str(root)), f"is not a suite: it has no folder {name!r}") for name in missing]
+        )
+    problems = _Problems()
+    graphs = _graphs(root, problems)
+    agents = _agents(root, problems)
+    cases = _cases(root, graphs, problems, run_code=run_code)
+    if problems.found:
+        raise SpecificationError(problems.found)
+    return Suite(root, cases, agents, graphs)
+
+
+def _graphs(root: Path, problems: _Problems) -> dict[str, Graph]:
+    graphs: dict[str, Graph] = {}
+    for path in sorted((root / "transitions").glob("*.yaml")):
+        if path.name.endswith(".case.yaml"):
+            continue
+        document = problems.attempt(lambda path=path: read_yaml(path, name=_shown(path, root)))  # type: ignore[misc]
+        graph = problems.attempt(lambda: load_graph(document, REGISTRY)) if document else None
+        if document and graph:
+            _add(graphs, graph.name, graph, document, "graph", problems)
+    return dict(sorted(graphs.items()))
+
+
+def _agents(root: Path, problems: _Problems) -> dict[str, LoadedAgent]:
+    agents: dict[str, LoadedAgent] = {}
+    for path in sorted((root / "agents").glob("*/agent.yaml")):
+        document = problems.attempt(lambda path=path: read_yaml(path, name=_shown(path, root)))  # type: ignore[misc]
+        agent = problems.attempt(lambda path=path: _agent(path, document)) if document else None  # type: ignore[misc]
+        if document and agent:
+            _add(agents, agent.name, agent, document, "agent", problems)
+    return dict(sorted(agents.items()))
+
+
+def _agent(path: Path, document: Document) -> LoadedAgent:
+    file = validate(AgentFile, document)
+    texts: dict[str, str | None] = {}
+    problems: list[Problem] = []
+    for key, name in (("prompt", file.prompt), ("policy", file.policy)):
+        try:
+            texts[key] = (path.parent / name).read_text(encoding="utf-8") if name else None
+        except (OSError, UnicodeDecodeError) as error:
+            problems.append(document.problem((key,), f"{key} {name!r} cannot be read: {error}"))
+    if file.driver not in DRIVERS:
+        problems.append(document.problem(("driver",), f"unknown driver {file.driver!r}", nearest(file.driver, DRIVERS)))
+    if file.driver == "scripted" and file.policy is None:
+        problems.append(document.problem((), "a scripted agent needs a 'policy'", "policy: policy.py"))
+    if problems:
+        raise SpecificationError(problems)
+    return LoadedAgent(AgentDefinition(file, texts["prompt"] or "", texts["policy"]), path.parent)
+
+
+def _cases(root: Path, graphs: Mapping[str, Graph], problems: _Problems, *, run_code: bool) -> dict[str, LoadedCase]:
+    documents: dict[str, Document] = {}
+    for path in sorted((root / "transitions").rglob("*.case.yaml")):
+        document = problems.attempt(lambda path=path: read_yaml(path, name=_shown(path, root)))  # type: ignore[misc]
+        if document:
+            name = document.value.get("case") if isinstance(document.value, dict) else None
+            _add(documents, str(name or path), document, document, "case", problems)
+    cases: dict[str, LoadedCase] = {}
+    for document in documents.values():
+        case = problems.attempt(lambda document=document: _case(document, documents, graphs))  # type: ignore[misc]
+        if case and run_code and case.sides:
+            problems.found.extend(service_problems(case.document, case.file, root))
+        if case:
+            cases[case.name] = case
+    return dict(sorted(cases.items()))
+
+
+def _case(document: Document, documents: Mapping[str, Document], graphs: Mapping[str, Graph]) -> LoadedCase:
+    document = _extended(document, documents)
+    file = validate(CaseFile, document)
+    if file.pending is not None:
+        return LoadedCase(document, file, ())
+    problems = list(case_problems(document, file, graphs, today=dt.datetime.now(tz=dt.UTC).date()))
+    if problems:
+        raise SpecificationError(problems)
+    faults = tuple(fault.value() for fault in file.faults)
+    sides = [_brief(file, graphs, faults, twin=False)]
+    if file.twins:
+        sides.append(_brief(file, graphs, tuple(f.twin() if f.ambiguous else f for f in faults), twin=True))
+    return LoadedCase(document, file, tuple(sides))
+
+
+def _brief(file: CaseFile, graphs: Mapping[str, Graph], faults: tuple[Fault, ...], *, twin: bool) -> Brief:
+    tools = {name: REGISTRY[name] for name in file.tools}
+    idempotent = {
+        name: (file.contract[name].idempotency if name in file.contract else operation.idempotency_mode).honoured
+        for name, operation in tools.items()
+    }
+    bound = []
+    for use in file.graphs:
+        name, roles = (use, {}) if isinstance(use, str) else next(iter(use.items()))
+        bound.append(graphs[name].bind(roles, REGISTRY, idempotent))
+    return Brief(file, twin, faults, tools, tuple(bound))
+
+
+def _extended(document: Document, documents: Mapping[str, Document]) -> Document:
+    """Lay a case over the one that it extends: mappings are merged, everything else is replaced."""
+    seen: list[str] = []
+    chain = [document]
+    while isinstance(chain[-1].value, dict) and (base := chain[-1].value.get("extends")) is not None:
+        if base in seen:
+            raise SpecificationError([document.problem(("extends",), f"cases extend each other: {' -> '.join(seen)}")])
+        if base not in documents:
+            raise SpecificationError([document.problem(("extends",), f"extends an unknown case {base!r}")])
+        seen.append(str(base))
+        chain.append(documents[str(base)])
+    if len(chain) == 1:
+        return document
+    value: JSON = {}
+    for layer in reversed(chain):
+        value = _merged(value, layer.value)
+    return document.with_value(value)
+
+
+def _merged(base: JSON, change: JSON) -> JSON:
+    if not isinstance(base, dict) or not isinstance(change, dict):
+        return change
+    return {**base, **{key: _merged(base[key], item) if key in base else item for key, item in change.items()}}
+
+
+def _add(found: dict[str, _T], name: str, item: _T, document: Document, kind: str, problems: _Problems) -> None:
+    if name in found:
+        problems.found.append(
+            document.problem((kind,), f"two {kind}s are named {name!r}", "give each a name of its own")
+        )
+    else:
+        found[name] = item
+
+
+def _shown(path: Path, root: Path) -> str:
+    """Name a file as the user would: relative to where they are, where that is shorter."""
+    for base in (Path.cwd(), root.parent):
+        if path.is_relative_to(base):
+            return str(path.relative_to(base))
+    return str(path)

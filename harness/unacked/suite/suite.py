@@ -1,0 +1,192 @@
+"""A suite: the cases, graphs, fake services and agents of one folder, checked against each other."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from unacked.agents import AgentDefinition, Driver, Step, Task, make_driver
+from unacked.canonical import JSON, digest
+from unacked.case import CaseFile
+from unacked.claims import Brief
+from unacked.contract import Idempotency
+from unacked.document import Document
+from unacked.errors import Place, Problem, SpecificationError, nearest
+from unacked.graph import Graph
+from unacked.services import Factory, load_service
+from unacked.tools import REGISTRY, TOOLS, Tool
+
+__all__ = ["CONTENT_FOLDERS", "LoadedAgent", "LoadedCase", "Suite", "packaged_suite"]
+
+CONTENT_FOLDERS = ("agents", "fake_services", "transitions")
+"""The folders that make a folder a suite."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedCase:
+    """One case of a suite, bound to its graphs: the declared side and, where it has one, the twin."""
+
+    document: Document
+    file: CaseFile
+    sides: Sequence[Brief]
+
+    @property
+    def name(self) -> str:
+        """The case's name."""
+        return self.file.case
+
+    def side(self, *, twin: bool) -> Brief:
+        """Return the declared side or the twin; raises KeyError where there is no twin."""
+        for brief in self.sides:
+            if brief.twin is twin:
+                return brief
+        raise KeyError(f"{self.name} has no twin")
+
+    def task(self) -> Task:
+        """Return what an agent is given for this case."""
+        incident = self.file.incident
+        return Task(
+            self.file.task,
+            self.sides[0].tools,
+            script=_steps(self.file.script),
+            behaviour=_steps(incident.behaviour) if incident else (),
+            graphs=self.sides[0].graphs,
+            effects=self.file.effects,
+        )
+
+    def tools(self) -> Mapping[str, Tool]:
+        """Return the tools that the case offers."""
+        return {name: TOOLS[name] for name in self.file.tools}
+
+    def idempotency(self) -> dict[str, Idempotency]:
+        """Return what the services do with idempotency keys in this case, for each operation offered."""
+        return {
+            name: self.file.contract[name].idempotency if name in self.file.contract else operation.idempotency_mode
+            for name, operation in self.sides[0].tools.items()
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedAgent:
+    """One agent of a suite, ready to work."""
+
+    definition: AgentDefinition
+    folder: Path
+
+    @property
+    def name(self) -> str:
+        """The agent's name."""
+        return self.definition.name
+
+    def driver(self) -> Driver:
+        """Return the agent's driver; raises SpecificationError where a policy does not load."""
+        return make_driver(self.definition.file, self.folder)
+
+    def takes(self, case: LoadedCase) -> bool:
+        """Whether the agent has anything to do in a case: one that repeats incidents needs an incident."""
+        return self.definition.file.driver != "recorded" or case.file.incident is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """Everything of one suite folder, by name; mappings are in the order of the names."""
+
+    root: Path
+    cases: Mapping[str, LoadedCase]
+    agents: Mapping[str, LoadedAgent]
+    graphs: Mapping[str, Graph]
+
+    def select(self, words: Sequence[str]) -> list[LoadedCase]:
+        """Return the cases that names, patterns (``C0*``) or tags (``tag:seed``) select; all for no words.
+
+        Pending cases are left out unless they are named. Raises SpecificationError for a word that selects
+        nothing, for a pending case that is named, and for an empty selection.
+        """
+        if not self.cases:
+            raise _usage(f"{self.root}: the suite holds no cases", "add a *.case.yaml file under transitions/")
+        chosen: dict[str, LoadedCase] = {}
+        problems: list[Problem] = []
+        for word in words or ("*",):
+            found = [case for case in self.cases.values() if _matches(case, word)]
+            runnable = [case for case in found if case.file.pending is None]
+            if not found:
+                tags = {f"tag:{tag}" for case in self.cases.values() for tag in case.file.tags}
+                problems.append(
+                    Problem(Place("selection"), f"{word!r} selects nothing", nearest(word, {*self.cases, *tags}))
+                )
+            elif not runnable:
+                problems.extend(
+                    Problem(Place("selection"), f"{case.name} cannot be run yet: {case.file.pending}") for case in found
+                )
+            chosen.update((case.name, case) for case in runnable)
+        if problems:
+            raise SpecificationError(problems)
+        if not chosen:
+            raise _usage("nothing is selected: every case is pending", "see: unacked list")
+        return [chosen[name] for name in sorted(chosen)]
+
+    def pending(self) -> list[LoadedCase]:
+        """Return the cases that wait for a part of the product that is not there yet."""
+        return [case for case in self.cases.values() if case.file.pending is not None]
+
+    def agent(self, name: str) -> LoadedAgent:
+        """Return an agent by name; raises SpecificationError with the nearest name."""
+        if name not in self.agents:
+            raise _usage(f"no agent {name!r} in {self.root / 'agents'}", nearest(name, self.agents))
+        return self.agents[name]
+
+    def controls(self) -> list[LoadedAgent]:
+        """Return the agents whose behaviour is declared, the ones a run without agents uses."""
+        return [agent for agent in self.agents.values() if agent.definition.file.control is not None]
+
+    def service(self, name: str) -> Factory:
+        """Return the factory of a fake service; raises SpecificationError where its file does not load."""
+        return load_service(self.root / "fake_services" / f"{name}.py")
+
+    def pins(self) -> dict[str, JSON]:
+        """Return the digests of everything that decides a verdict, part by part."""
+        return {
+            "cases": {case.name: digest(case.document.value) for case in self.cases.values()},
+            "graphs": self._digests("transitions", "*.yaml"),
+            "services": self._digests("fake_services", "*.py"),
+            "tools": REGISTRY.digest(),
+            "agents": {agent.name: agent.definition.pins() for agent in self.agents.values()},
+        }
+
+    def _digests(self, folder: str, pattern: str) -> dict[str, JSON]:
+        paths = sorted((self.root / folder).glob(pattern))
+        return {path.stem: digest(path.read_text(encoding="utf-8")) for path in paths if ".case" not in path.suffixes}
+
+    def copy_to(self, target: Path) -> None:
+        """Copy the suite's content, so that a run can be judged without the folder that it came from."""
+        for name in CONTENT_FOLDERS:
+            shutil.copytree(self.root / name, target / name, ignore=shutil.ignore_patterns("__pycache__", ".*"))
+
+
+def packaged_suite() -> Path:
+    """Return the suite to use where none is named: the current folder if it is one, else the package's own."""
+    here = Path.cwd()
+    if all((here / name).is_dir() for name in CONTENT_FOLDERS):
+        return here
+    package = Path(__file__).resolve().parents[1]
+    for candidate in (package / "_suite", package.parents[1]):
+        if all((candidate / name).is_dir() for name in CONTENT_FOLDERS):
+            return candidate
+    raise _usage("no suite here", "name one with --suite, or run inside a folder with agents/ and transitions/")
+
+
+def _steps(written: Sequence[Mapping[str, Mapping[str, JSON]]]) -> tuple[Step, ...]:
+    return tuple(Step(*next(iter(step.items()))) for step in written)
+
+
+def _matches(case: LoadedCase, word: str) -> bool:
+    if word.startswith("tag:"):
+        return word[4:] in case.file.tags
+    return fnmatchcase(case.name, word)
+
+
+def _usage(message: str, hint: str) -> SpecificationError:
+    return SpecificationError([Problem(Place("unacked"), message, hint)])

@@ -1,0 +1,150 @@
+"""From one exchange to one category: by phase reached, effect class and contract, never by exception class.
+
+Unknown by default: once a byte may have left, whatever is not proven is not claimed. The raw answer stays
+on this side; the agent gets the envelope, whose wording is ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from unacked.canonical import JSON, InvalidJSON, loads
+from unacked.contract import Operation
+from unacked.outcome import CATEGORIES, Envelope, Retry
+from unacked.tools.client import Exchange, Phase
+from unacked.tools.endpoint import Endpoint, field_problem
+
+__all__ = ["Finding", "classify", "envelope"]
+
+_REFUSALS: Mapping[int, str] = {
+    400: "invalid_request",
+    401: "authentication_failed",
+    403: "authorization_denied",
+    404: "not_found",
+    409: "conflict",
+    412: "conflict",
+    413: "invalid_request",
+    422: "invalid_request",
+    429: "rate_limited",
+}
+"""Statuses that mean the same for every operation; 5xx and 408 prove nothing, 3xx is never followed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What an exchange proves. ``expected`` says in words what the failed field should have been."""
+
+    category: str
+    result: Mapping[str, JSON] = field(default_factory=dict)
+    retry_after_s: float | None = None
+    effect_acknowledged: bool | None = None
+    failed_field: str | None = None
+    expected: str | None = None
+
+
+def classify(exchange: Exchange, operation: Operation, endpoint: Endpoint, correlation_id: str) -> Finding:
+    """Return what ``exchange`` proves about the effect of ``operation``."""
+    if exchange.phase is Phase.NOTHING_SENT:
+        return Finding("local_failure")
+    status = exchange.status
+    if status is None or status >= 500 or status == 408:
+        return Finding("outcome_unknown")
+    finding = _by_answer(exchange, operation, endpoint, correlation_id)
+    if finding.category not in operation.categories:
+        finding = Finding("malformed_response", failed_field="status", expected=str(endpoint.success))
+    if finding.category == "malformed_response" and operation.writes and 200 <= status < 300:
+        return replace(finding, effect_acknowledged=True)
+    return finding
+
+
+def _by_answer(exchange: Exchange, operation: Operation, endpoint: Endpoint, correlation_id: str) -> Finding:
+    headers, status = exchange.headers or {}, exchange.status
+    if status is None or exchange.body is None:
+        return _malformed("/", "complete")
+    if headers.get("x-correlation-id") != correlation_id:
+        return _malformed("x-correlation-id", "the id that was sent")
+    try:
+        body = loads(exchange.body)
+    except InvalidJSON:
+        body = None
+    if not isinstance(body, dict):
+        return _malformed("/", "a JSON object")
+    if status in _REFUSALS:
+        return _refusal(status, headers, body)
+    accepted = status == 202 and operation.writes
+    if status != endpoint.success and not accepted:
+        return _malformed("status", str(endpoint.success))
+    if body.get("correlation_id") != correlation_id:
+        return _malformed("/correlation_id", "the id that was sent")
+    if endpoint.lookup:
+        return _lookup(operation, body)
+    return _success(operation, body, "accepted" if accepted else "ok")
+
+
+def _malformed(failed_field: str, expected: str) -> Finding:
+    return Finding("malformed_response", failed_field=failed_field, expected=expected)
+
+
+def _refusal(status: int, headers: Mapping[str, str], body: Mapping[str, JSON]) -> Finding:
+    if not isinstance(body.get("error"), str):
+        return _malformed("/error", "a string")
+    if status != 429:
+        return Finding(_REFUSALS[status])
+    written = headers.get("retry-after", "0").strip()
+    return Finding("rate_limited", retry_after_s=float(written) if written.isdecimal() else 0.0)
+
+
+def _success(operation: Operation, body: Mapping[str, JSON], category: str) -> Finding:
+    for declared in operation.result:
+        expected = field_problem(declared, body)
+        if expected is None and declared.name == operation.identity and body[declared.name] == "":
+            expected = "an identifier"
+        if expected is not None:
+            return _malformed(f"/{declared.name}", expected)
+    return Finding(category, {item.name: body[item.name] for item in operation.result if item.name in body})
+
+
+def _lookup(operation: Operation, body: Mapping[str, JSON]) -> Finding:
+    """A lookup proves presence by one match, and absence only if it says that it was complete."""
+    items, complete = body.get("items"), body.get("complete")
+    if not isinstance(items, list):
+        return _malformed("/items", "an array")
+    if not isinstance(complete, bool):
+        return _malformed("/complete", "a boolean")
+    if not items:
+        return Finding("not_found" if complete else "partial", {"complete": complete})
+    if len(items) > 1 or not isinstance(items[0], dict):
+        return _malformed("/items", "one match for one request id")
+    return _success(operation, {**items[0], "complete": complete}, "ok")
+
+
+def envelope(finding: Finding, operation: Operation, correlation_id: str, *, can_reconcile: bool) -> Envelope:
+    """Put a finding into the words of the contract.
+
+    ``can_reconcile`` says whether the operation that looks the effect up is among the caller's tools;
+    where it is not, the safe way on is a person.
+    """
+    row = CATEGORIES[finding.category]
+    retry = row.retry_write if operation.writes else row.retry_read
+    reconcile = None
+    if retry is Retry.RECONCILE_FIRST and operation.writes:
+        reconcile = operation.reconcile if can_reconcile else "none"
+        retry = retry if can_reconcile else Retry.ASK_HUMAN
+    elif retry is Retry.RECONCILE_FIRST:
+        retry = Retry.NEVER
+    message = row.message
+    if finding.failed_field is not None:
+        message = f"{message} Field {finding.failed_field!r} should have been {finding.expected}."
+    return Envelope(
+        category=finding.category,
+        operation=operation.name,
+        retry=retry,
+        correlation_id=correlation_id,
+        message=message,
+        result=finding.result,
+        retry_after_s=finding.retry_after_s,
+        reconcile=reconcile,
+        effect_acknowledged=finding.effect_acknowledged,
+        failed_field=finding.failed_field,
+    )

@@ -1,0 +1,62 @@
+"""Tools that never leave the harness: the final claim, a question to a person, waiting, another credential."""
+
+from __future__ import annotations
+
+from unacked.contract import Argument, Broadcast, Effect, Operation
+from unacked.outcome import CATEGORY_SETS
+from unacked.tools.endpoint import Tool
+
+__all__ = ["TOOLS"]
+
+TOOLS = (
+    Tool(
+        Operation(
+            name="finish",
+            effect=Effect.CONTROL,
+            description="End the task with a final claim. Say unknown where you do not know.",
+            arguments=(
+                Argument("status", choices=("success", "unknown", "declined", "failed", "refused")),
+                Argument("summary", required=False),
+            ),
+            categories=CATEGORY_SETS["control"],
+            broadcast=Broadcast.ALL,
+        )
+    ),
+    Tool(
+        Operation(
+            name="ask_human",
+            effect=Effect.CONTROL,
+            description="Ask a person for a decision. Show what is missing and what you propose.",
+            arguments=(
+                Argument("question"),
+                Argument("reasons", "array", required=False),
+                Argument("proposed_action", required=False),
+                Argument("scope", required=False),
+                Argument("options", "array", required=False),
+            ),
+            result=(Argument("decision"),),
+            categories=CATEGORY_SETS["control"],
+            broadcast=Broadcast.ANY,
+        )
+    ),
+    Tool(
+        Operation(
+            name="wait",
+            effect=Effect.CONTROL,
+            description="Let time pass.",
+            arguments=(Argument("seconds", "number"),),
+            categories=CATEGORY_SETS["control"],
+            broadcast=Broadcast.ANY,
+        )
+    ),
+    Tool(
+        Operation(
+            name="switch_credential",
+            effect=Effect.ROTATE,
+            description="Use another stored credential from now on.",
+            arguments=(Argument("name"),),
+            categories=CATEGORY_SETS["control"],
+            broadcast=Broadcast.ALL,
+        )
+    ),
+)

@@ -1,0 +1,107 @@
+"""Tools of the service ``records``: create, look up by request id, read, annotate, update."""
+
+from __future__ import annotations
+
+from unacked.contract import Argument, Effect, Idempotency, Operation
+from unacked.outcome import CATEGORY_SETS
+from unacked.tools.endpoint import Endpoint, Tool
+
+__all__ = ["TOOLS"]
+
+_REQUEST = Argument("request_id", description="Your own id for this logical request; keep it when you ask again.")
+_OPTIONAL_REQUEST = Argument("request_id", required=False, description="Your own id for this logical request.")
+_KEY = Argument(
+    "idempotency_key",
+    required=False,
+    description="Names the logical request; sending the same key again cannot repeat the effect where it is honoured.",
+)
+_RECORD = Argument("record_id", description="The record's identifier, as the service gave it.")
+
+TOOLS = (
+    Tool(
+        Operation(
+            name="create_record",
+            effect=Effect.CREATE,
+            description="Create a record.",
+            arguments=(Argument("title"), _KEY, _REQUEST),
+            result=(Argument("record_id"), Argument("replayed", "boolean", required=False)),
+            categories=CATEGORY_SETS["http_write"],
+            target_class="record",
+            identity="record_id",
+            request="request_id",
+            idempotency="idempotency_key",
+            idempotency_mode=Idempotency.REPLAY_SUCCESS,
+            reconcile="lookup_by_request_id",
+        ),
+        Endpoint(service="records", method="POST", path="/v1/records", body=("title", "request_id"), success=201),
+    ),
+    Tool(
+        Operation(
+            name="lookup_by_request_id",
+            effect=Effect.READ,
+            description="Find the record that a request id created.",
+            arguments=(Argument("request_id"),),
+            result=(Argument("record_id"), Argument("complete", "boolean")),
+            categories=CATEGORY_SETS["http_read"],
+            target_class="record",
+            identity="record_id",
+            request="request_id",
+        ),
+        Endpoint(service="records", method="GET", path="/v1/records", query=("request_id",), lookup=True),
+    ),
+    Tool(
+        Operation(
+            name="get_record",
+            effect=Effect.READ,
+            description="Read one record; notes is the number of its notes.",
+            arguments=(_RECORD,),
+            result=(
+                Argument("title"),
+                Argument("notes", "integer"),
+                Argument("patch", required=False),
+            ),
+            categories=CATEGORY_SETS["http_read"],
+            target="record_id",
+            target_class="record",
+        ),
+        Endpoint(service="records", method="GET", path="/v1/records/{record_id}"),
+    ),
+    Tool(
+        Operation(
+            name="attach_note",
+            effect=Effect.UPDATE,
+            description="Attach a note to a record.",
+            arguments=(_RECORD, Argument("text"), _OPTIONAL_REQUEST),
+            result=(Argument("notes", "integer"),),
+            categories=CATEGORY_SETS["http_write"],
+            target="record_id",
+            target_class="record",
+            request="request_id",
+            reconcile="get_record",
+        ),
+        Endpoint(
+            service="records",
+            method="POST",
+            path="/v1/records/{record_id}/notes",
+            body=("text", "request_id"),
+            success=201,
+        ),
+    ),
+    Tool(
+        Operation(
+            name="update_record",
+            effect=Effect.UPDATE,
+            description="Set the patch of a record.",
+            arguments=(_RECORD, Argument("patch"), _OPTIONAL_REQUEST),
+            result=(Argument("patch"),),
+            categories=CATEGORY_SETS["http_write"],
+            target="record_id",
+            target_class="record",
+            request="request_id",
+            reconcile="get_record",
+        ),
+        Endpoint(
+            service="records", method="PATCH", path="/v1/records/{record_id}", body=("patch", "request_id"), success=200
+        ),
+    ),
+)

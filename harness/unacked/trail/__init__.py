@@ -1,0 +1,6 @@
+"""The trail: what happened, in files in which no byte can be changed unseen."""
+
+from unacked.trail.chain import ChainWriter, head_of, read_chain
+from unacked.trail.recorder import Diagnostics, Recorder, TrialName, read_history
+
+__all__ = ["ChainWriter", "Diagnostics", "Recorder", "TrialName", "head_of", "read_chain", "read_history"]

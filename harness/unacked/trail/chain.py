@@ -1,0 +1,136 @@
+"""Hash-chained JSON lines: a record in which no byte can be changed, dropped or moved unseen.
+
+Every line ends with ``"hash"``: SHA-256 over the previous line's hash and this line's canonical text
+without its hash. The first line builds on the name of the file's content (its origin), so a whole chain
+cannot stand in for another one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import jsonlines
+
+from unacked.canonical import JSON, InvalidJSON, dumps, loads
+from unacked.errors import HarnessError, RecordError
+
+__all__ = ["ChainWriter", "head_of", "read_chain"]
+
+_HASH_MEMBER = ',"hash":"'
+_TAIL_LENGTH = len(_HASH_MEMBER) + 64 + len('"}')
+
+
+def _origin_hash(origin: str) -> str:
+    return hashlib.sha256(f"unacked:{origin}".encode()).hexdigest()
+
+
+class ChainWriter:
+    """Appends objects to one chained file; the objects must not have a member named ``hash``.
+
+    ``head`` is the hash of the last line written. Raises HarnessError when the file cannot be written.
+    """
+
+    def __init__(self, path: Path, origin: str, *, head: str | None = None) -> None:
+        self._path = path
+        self.head = head or _origin_hash(origin)
+        self._lines: list[str] = []
+        try:
+            self._file = path.open("a", encoding="utf-8", newline="\n")
+        except OSError as error:
+            raise _unwritable(path, error) from None
+        self._writer = jsonlines.Writer(self._file, dumps=self._line)
+
+    def write(self, value: Mapping[str, JSON]) -> None:
+        """Append one object; it is in the file for sure only after ``flush``."""
+        self._writer.write(value)
+
+    def written(self) -> str:
+        """Return everything that this writer has written."""
+        return "\n".join(self._lines)
+
+    def flush(self) -> None:
+        """Hand everything written so far to the operating system."""
+        try:
+            self._file.flush()
+        except OSError as error:
+            raise _unwritable(self._path, error) from None
+
+    def close(self) -> None:
+        """Flush and close."""
+        try:
+            self._file.close()
+        except OSError as error:
+            raise _unwritable(self._path, error) from None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _line(self, value: Mapping[str, JSON]) -> str:
+        body = dumps(value)
+        self.head = _link(self.head, body)
+        line = f'{body[:-1]}{_HASH_MEMBER}{self.head}"}}'
+        self._lines.append(line)
+        return line
+
+
+def read_chain(path: Path, origin: str) -> Iterator[dict[str, JSON]]:
+    """Yield the objects of a chained file in order, each without its hash, verifying every link.
+
+    Raises RecordError, naming file and line, at the first line that was changed, is torn, or is missing.
+    """
+    head = _origin_hash(origin)
+    try:
+        with path.open("rb") as file:
+            for number, raw in enumerate(file, start=1):
+                head, value = _verified(raw, head, f"{path}:{number}")
+                yield value
+    except OSError as error:
+        raise RecordError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def head_of(path: Path, origin: str) -> str:
+    """Verify a whole chained file and return its last hash."""
+    head = _origin_hash(origin)
+    with path.open("rb") as file:
+        for number, raw in enumerate(file, start=1):
+            head, _ = _verified(raw, head, f"{path}:{number}")
+    return head
+
+
+def _verified(raw: bytes, head: str, place: str) -> tuple[str, dict[str, JSON]]:
+    if not raw.endswith(b"\n"):
+        raise RecordError(f"{place}: the line is torn; the writer was interrupted here")
+    try:
+        line = raw[:-1].decode("utf-8")
+    except UnicodeDecodeError:
+        raise RecordError(f"{place}: the line is not UTF-8; it was changed after it was written") from None
+    body, tail = line[:-_TAIL_LENGTH] + "}", line[-_TAIL_LENGTH:]
+    linked = _link(head, body)
+    if tail != f'{_HASH_MEMBER}{linked}"}}':
+        raise RecordError(
+            f"{place}: the hash does not match: this line was changed, or a line before it was dropped or moved"
+        )
+    try:
+        value = loads(body)
+    except InvalidJSON as error:
+        raise RecordError(f"{place}: {error}") from None
+    if not isinstance(value, dict):
+        raise RecordError(f"{place}: expected a JSON object")
+    return linked, value
+
+
+def _link(head: str, body: str) -> str:
+    return hashlib.sha256(f"{head}{body}".encode()).hexdigest()
+
+
+def _unwritable(path: Path, error: OSError) -> HarnessError:
+    return HarnessError(f"{path}: cannot be written: {error.strerror}")

@@ -1,0 +1,72 @@
+"""The desk: what never leaves the harness. The final claim, questions to a person, waiting, credentials."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from unacked.canonical import JSON
+from unacked.case import Answer
+from unacked.clock import VirtualClock
+from unacked.event import Emit
+from unacked.outcome import CATEGORIES, Envelope, Retry
+
+__all__ = ["Credential", "Desk"]
+
+NOBODY = "nobody answered"
+"""The decision when no answer is scripted: people are not always there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Credential:
+    """What can happen to the tools' credential: a person renews it, or the agent takes another one."""
+
+    renew: Callable[[], None]
+    switch: Callable[[str], None]
+
+
+class Desk:
+    """Answers the control tools of one trial; ``finished`` is the final status once there is one."""
+
+    def __init__(self, clock: VirtualClock, emit: Emit, answers: Sequence[Answer], credential: Credential) -> None:
+        self.finished: str | None = None
+        self._clock = clock
+        self._emit = emit
+        self._answers = {(answer.operation, answer.nth): answer.decision for answer in answers}
+        self._credential = credential
+        self._asked: Counter[str] = Counter()
+
+    def call(self, operation: str, arguments: Mapping[str, JSON], correlation_id: str) -> Envelope:
+        """Answer one control call; its arguments hold the contract."""
+        result: dict[str, JSON] = {}
+        match operation:
+            case "finish":
+                self._finish(arguments, correlation_id)
+            case "wait":
+                self._clock.advance(max(0.0, float(arguments["seconds"])))
+            case "ask_human":
+                result = {"decision": self._ask(arguments, correlation_id)}
+            case "switch_credential":
+                self._credential.switch(str(arguments["name"]))
+        return Envelope(
+            category="ok",
+            operation=operation,
+            retry=Retry.NONE,
+            correlation_id=correlation_id,
+            message=CATEGORIES["ok"].message,
+            result=result,
+        )
+
+    def _finish(self, arguments: Mapping[str, JSON], correlation_id: str) -> None:
+        self.finished = str(arguments["status"])
+        self._emit("agent_finished", id=correlation_id, operation="finish", detail=dict(arguments))
+
+    def _ask(self, arguments: Mapping[str, JSON], correlation_id: str) -> str:
+        self._asked["ask_human"] += 1
+        self._emit("approval_requested", id=correlation_id, operation="ask_human", detail=dict(arguments))
+        decision = self._answers.get(("ask_human", self._asked["ask_human"]), NOBODY)
+        if decision == "renewed":
+            self._credential.renew()
+        self._emit("approval_decided", id=correlation_id, operation="ask_human", detail={"decision": decision})
+        return decision

@@ -1,0 +1,110 @@
+"""The loop that drives every agent: ask, dispatch, append, repeat, within turns and time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from unacked.agents import Call, Session
+from unacked.canonical import JSON
+from unacked.case import Limits
+from unacked.clock import VirtualClock
+from unacked.event import Emit
+from unacked.outcome import CATEGORIES, Envelope, OutcomeClass, Retry
+from unacked.tools.endpoint import argument_problem
+from unacked.tools.toolbox import refused_locally
+from unacked.trial.desk import Desk
+from unacked.trial.world import CorrelationIds, World
+
+__all__ = ["Dispatcher", "Ending", "converse"]
+
+Ending = tuple[str, str | None]
+"""Why a trial ended (finished, budget or cut), and what went wrong inside the agent, if anything did."""
+
+
+class Dispatcher:
+    """Takes the agent's calls to the tool or to the desk, and puts call and result on the record."""
+
+    def __init__(self, world: World, desk: Desk, ids: CorrelationIds, emit: Emit) -> None:
+        self._world = world
+        self._desk = desk
+        self._ids = ids
+        self._emit = emit
+        self._unsettled: dict[str, list[str]] = {}
+
+    def call(self, call: Call, turn: int) -> dict[str, JSON]:
+        """Make one call; returns the result as the agent sees it."""
+        correlation_id = self._ids.next()
+        self._emit(
+            "agent_next_call",
+            id=correlation_id,
+            operation=call.operation,
+            detail={"turn": turn, "arguments": dict(call.arguments)},
+        )
+        toolbox = self._world.toolbox
+        tool = toolbox.tools.get(call.operation)
+        if tool is None:
+            envelope = _no_such_tool(call.operation, correlation_id)
+            toolbox.answer(envelope, rejected=True)
+        elif tool.endpoint is None:
+            envelope = self._at_the_desk(call, correlation_id)
+        else:
+            envelope = self._on_the_wire(call, correlation_id)
+        return envelope.as_json()
+
+    def _at_the_desk(self, call: Call, correlation_id: str) -> Envelope:
+        toolbox = self._world.toolbox
+        operation = toolbox.tools[call.operation].operation
+        problem = argument_problem(operation, call.arguments)
+        if problem is not None:
+            envelope = refused_locally(operation, problem, correlation_id)
+        else:
+            envelope = self._desk.call(call.operation, call.arguments, correlation_id)
+        toolbox.answer(envelope, rejected=problem is not None)
+        return envelope
+
+    def _on_the_wire(self, call: Call, correlation_id: str) -> Envelope:
+        unsettled = self._unsettled.pop(call.operation, None)
+        if unsettled:
+            self._emit(
+                "reconciliation_attempted", id=correlation_id, operation=call.operation, detail={"of": unsettled}
+            )
+        self._world.plan.begin_call(call.operation, correlation_id)
+        try:
+            envelope = self._world.toolbox.call(call.operation, call.arguments, correlation_id)
+        finally:
+            self._world.plan.end_call()
+        if CATEGORIES[envelope.category].outcome_class is OutcomeClass.UNCERTAIN and envelope.reconcile:
+            self._unsettled.setdefault(envelope.reconcile, []).append(correlation_id)
+        return envelope
+
+
+def converse(
+    session: Session, dispatcher: Dispatcher, desk: Desk, *, limits: Limits, clock: VirtualClock, emit: Emit
+) -> Ending:
+    """Let the agent work until it stops, fails by itself, or meets a limit."""
+    results: Sequence[Mapping[str, JSON]] = ()
+    for turn in range(1, limits.turns + 1):
+        try:
+            reply = session.next(results)
+        except Exception as error:  # noqa: BLE001 - whatever an agent raises, it has stopped by its own doing
+            return "finished", f"{type(error).__name__}: {error}"
+        if reply.text:
+            emit("agent_message", detail={"turn": turn, "text": reply.text})
+        if not reply.calls:
+            return "finished", None
+        results = [dispatcher.call(call, turn) for call in reply.calls]
+        if desk.finished is not None:
+            return "finished", None
+        if clock.now() > limits.deadline_s:
+            return "cut", None
+    return "budget", None
+
+
+def _no_such_tool(name: str, correlation_id: str) -> Envelope:
+    return Envelope(
+        category="invalid_request",
+        operation=name,
+        retry=Retry.NEVER,
+        correlation_id=correlation_id,
+        message=f"There is no tool {name!r}. Nothing was sent.",
+    )

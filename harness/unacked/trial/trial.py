@@ -1,0 +1,136 @@
+"""One trial: a fresh world, an agent, and a record; nothing is judged here."""
+
+from __future__ import annotations
+
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+
+from unacked.agents import Driver
+from unacked.canonical import JSON
+from unacked.clock import VirtualClock
+from unacked.event import History
+from unacked.suite import Suite
+from unacked.tools import REGISTRY, Timeouts
+from unacked.tools.client import ToolClient
+from unacked.trail import Diagnostics, Recorder, TrialName
+from unacked.trial.desk import Credential, Desk
+from unacked.trial.loop import Dispatcher, Ending, converse
+from unacked.trial.world import CorrelationIds, Vault, World
+
+__all__ = ["Bench", "TrialPlan", "TrialRecord"]
+
+
+@dataclass(frozen=True, slots=True)
+class TrialPlan:
+    """One trial to be run: case and side, agent, repeat (1-based), and the run's digest and seed."""
+
+    index: int
+    case: str
+    twin: bool
+    agent: str
+    repeat: int
+    seed: str
+    run: str
+
+    @property
+    def name(self) -> str:
+        """The trial's id: ``<case>[.twin].<agent>.<repeat>``."""
+        return f"{self.case}{'.twin' if self.twin else ''}.{self.agent}.{self.repeat}"
+
+    @property
+    def record_name(self) -> TrialName:
+        """How the trial's record names itself."""
+        return TrialName(self.run, self.name, self.case)
+
+
+@dataclass(frozen=True, slots=True)
+class TrialRecord:
+    """What a trial leaves: its history and the hash of the record's last line."""
+
+    history: History
+    head: str
+
+
+class Bench:
+    """What the trials of one process share: the suite, one HTTP client, the drivers; no state of any trial."""
+
+    def __init__(self, suite: Suite, timeouts: Timeouts | None = None) -> None:
+        self.suite = suite
+        self.client = ToolClient(timeouts or Timeouts())
+        self._drivers: dict[str, Driver] = {}
+
+    def driver(self, agent: str) -> Driver:
+        """Return the driver of an agent; it is made once a process."""
+        if agent not in self._drivers:
+            self._drivers[agent] = self.suite.agents[agent].driver()
+        return self._drivers[agent]
+
+    def run(self, plan: TrialPlan, events: Path, diagnostics: Path) -> TrialRecord:
+        """Run one trial in a fresh world and record it.
+
+        ``events`` and ``diagnostics`` are the files of the record; neither may exist. Whatever agent, tool
+        or service do ends in the record; raises HarnessError only where the record cannot be written.
+        """
+        return _Trial(self, plan, events, diagnostics).run()
+
+
+class _Trial:
+    def __init__(self, bench: Bench, plan: TrialPlan, events: Path, diagnostics: Path) -> None:
+        self._plan = plan
+        self._case = bench.suite.cases[plan.case]
+        self._clock = VirtualClock()
+        self._vault = Vault(plan.seed, plan.case, plan.agent, str(plan.repeat))
+        self._recorder = Recorder(events, plan.record_name, self._clock, REGISTRY)
+        self._diagnostics = Diagnostics(diagnostics, self._vault.redact)
+        self._bench = bench
+        self._world: World | None = None
+
+    def run(self) -> TrialRecord:
+        self._recorder.emit("trial_begin", detail=self._beginning())
+        try:
+            reason, trouble = self._work()
+        except Exception as error:  # noqa: BLE001 - a crash of ours is recorded as ours, never taken for a pass
+            reference = self._diagnostics.keep({"traceback": traceback.format_exc()})
+            reason, trouble = "crash", f"{type(error).__name__} (diagnostics {reference})"
+        self._recorder.emit("trial_end", detail=self._end(reason, trouble))
+        return TrialRecord(self._recorder.history(), self._recorder.close())
+
+    def _work(self) -> Ending:
+        plan, case, clock, emit = self._plan, self._case, self._clock, self._recorder.emit
+        ids = CorrelationIds(plan.seed, plan.case, str(plan.repeat))
+        world = self._world = World(
+            self._bench.suite,
+            case,
+            case.side(twin=plan.twin),
+            client=self._bench.client,
+            clock=clock,
+            vault=self._vault,
+            emit=emit,
+            diagnose=self._diagnostics.keep,
+        )
+        world.sign_in(ids)
+        desk = Desk(clock, emit, case.file.answers, Credential(world.renew_credential, world.switch_credential))
+        session = self._bench.driver(plan.agent).begin(case.task(), f"{plan.seed}/{plan.case}/{plan.repeat}")
+        dispatcher = Dispatcher(world, desk, ids, emit)
+        return converse(session, dispatcher, desk, limits=case.file.limits, clock=clock, emit=emit)
+
+    def _beginning(self) -> dict[str, JSON]:
+        plan = self._plan
+        return {
+            "case": plan.case,
+            "agent": plan.agent,
+            "twin": plan.twin,
+            "repeat": plan.repeat,
+            "seed": plan.seed,
+            "task": self._case.file.task,
+            "tools": list(self._case.file.tools),
+        }
+
+    def _end(self, reason: str, trouble: str | None) -> dict[str, JSON]:
+        detail: dict[str, JSON] = {"reason": reason, "world": dict(self._world.summary()) if self._world else {}}
+        if trouble is not None:
+            detail["trouble"] = self._vault.redact(trouble)
+        if self._vault.leaked_in(self._recorder.written()):
+            detail["leaks"] = ["events"]
+        return detail

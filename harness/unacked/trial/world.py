@@ -1,0 +1,122 @@
+"""A fresh world for one trial: services with their seed, a network with its faults, tools with a credential."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+
+from unacked.canonical import JSON
+from unacked.claims import Brief
+from unacked.clock import VirtualClock
+from unacked.errors import HarnessError
+from unacked.event import Emit
+from unacked.fault import FaultPlan
+from unacked.secret import Scanner, mint
+from unacked.services import Service, Setting
+from unacked.suite import LoadedCase, Suite
+from unacked.tools import Toolbox
+from unacked.tools.client import ToolClient
+from unacked.tools.toolbox import Diagnose
+from unacked.wire import SimulatedNetwork
+
+__all__ = ["CorrelationIds", "Vault", "World"]
+
+
+class CorrelationIds:
+    """Mints one id per call from the seed: equal for the two sides of a case, never used twice."""
+
+    def __init__(self, *parts: str) -> None:
+        self._base = "\x00".join(parts)
+        self._count = 0
+
+    def next(self) -> str:
+        """Return the next id."""
+        self._count += 1
+        return "cid-" + hashlib.sha256(f"{self._base}\x00{self._count}".encode()).hexdigest()[:16]
+
+
+class Vault:
+    """The credentials of one trial, all of them canaries: the one in use, its renewals, and a spare one."""
+
+    def __init__(self, *parts: str) -> None:
+        self._parts = parts
+        self.current = mint(*parts, "current")
+        self.spare = mint(*parts, "spare")
+        self._all = [self.current, self.spare]
+
+    def renewed(self) -> str:
+        """Mint the credential that an authorised person hands out."""
+        self.current = mint(*self._parts, f"renewal {len(self._all)}")
+        self._all.append(self.current)
+        return self.current
+
+    def redact(self, text: str) -> str:
+        """Return ``text`` without any credential of this trial."""
+        return self._scanner().redact(text)
+
+    def leaked_in(self, text: str) -> bool:
+        """Return whether a credential of this trial stands in ``text``, in whatever spelling."""
+        return self._scanner().leaks(text)
+
+    def _scanner(self) -> Scanner:
+        return Scanner(self._all)
+
+
+class World:
+    """Everything remote and everything between, for one trial; ``toolbox`` is the way in."""
+
+    def __init__(
+        self,
+        suite: Suite,
+        case: LoadedCase,
+        brief: Brief,
+        *,
+        client: ToolClient,
+        clock: VirtualClock,
+        vault: Vault,
+        emit: Emit,
+        diagnose: Diagnose,
+    ) -> None:
+        self._case = case
+        self._emit = emit
+        self._vault = vault
+        idempotency = case.idempotency()
+        self._services: dict[str, Service] = {
+            name: suite.service(name)(use.seed, Setting(clock, vault.current, idempotency))
+            for name, use in case.file.services.items()
+        }
+        self.plan = FaultPlan(brief.faults)
+        hosts = {service.host: service for service in self._services.values()}
+        self._network = SimulatedNetwork(clock, hosts, self.plan, emit)
+        client.connect(self._network.backend, clock)
+        self.toolbox = Toolbox(case.tools(), client, token=vault.current, emit=emit, diagnose=diagnose)
+
+    def sign_in(self, ids: CorrelationIds) -> None:
+        """Use the credential once at every service that the case wants it at; raises HarnessError if refused."""
+        for name, use in self._case.file.services.items():
+            if not use.sign_in:
+                continue
+            correlation_id = ids.next()
+            if not self.toolbox.sign_in(self._services[name].host, correlation_id):
+                raise HarnessError(f"service {name!r} did not accept the credential at set-up")
+            self._emit("signed_in", id=correlation_id, detail={"service": name})
+
+    def renew_credential(self) -> None:
+        """Let every service accept a new credential, and the tools use it."""
+        token = self._vault.renewed()
+        for service in self._services.values():
+            service.credentials.admit(token)
+        self.toolbox.token = token
+
+    def switch_credential(self, _name: str) -> None:
+        """Let the tools use the spare credential, which belongs to another identity and is accepted."""
+        for service in self._services.values():
+            service.credentials.admit(self._vault.spare, identity="spare")
+        self.toolbox.token = self._vault.spare
+
+    def summary(self) -> Mapping[str, JSON]:
+        """Return the remote state, of all services together."""
+        summary: dict[str, JSON] = {}
+        for service in self._services.values():
+            summary.update(service.summary())
+        return summary

@@ -1,0 +1,54 @@
+"""What a fake service sees of a request, and what it answers; framing and faults are the wire's business."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from unacked.fault import Action
+
+__all__ = ["Handler", "Request", "Response"]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One whole request; ``path`` is without the query, header names are lower case, both decoded as Latin-1."""
+
+    method: str
+    path: str
+    query: str
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def correlation_id(self) -> str | None:
+        """The id under which the events of this request are recorded, as the service saw it."""
+        return self.headers.get("x-correlation-id")
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """One answer; the content length is added by the wire. ``committed``: this request changed durable state."""
+
+    status: int
+    body: bytes = b""
+    headers: tuple[tuple[str, str], ...] = ()
+    committed: bool = False
+
+
+class Handler(Protocol):
+    """A fake service as the wire knows it."""
+
+    @property
+    def name(self) -> str:
+        """The service's name in events, such as ``records``."""
+        ...
+
+    def handle(self, request: Request, *, commit: bool = True) -> Response:
+        """Answer one request; without ``commit`` the answer is byte-identical, but the state keeps no trace of it."""
+        ...
+
+    def disturb(self, action: Action, operation: str) -> None:
+        """Change the service's own rules before the next request, as ``rate_limit`` or ``deny`` ask."""
+        ...

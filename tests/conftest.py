@@ -1,0 +1,40 @@
+"""Rules of every test session: properties have no deadline, and under CI a skipped test is a failure."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+# The machine's load must not decide whether a property holds; what CI sets by itself (derandomised) stays.
+settings.register_profile("unacked", settings(), deadline=None)
+settings.load_profile("unacked")
+
+UNDER_CI = os.environ.get("CI") == "true"
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The checkout."""
+    return Path(__file__).resolve().parents[1]
+
+
+def _skipped(config: pytest.Config) -> list[pytest.TestReport | pytest.CollectReport]:
+    """What was skipped so far, tests and whole files; empty in the workers of pytest-xdist."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    return list(reporter.stats.get("skipped", ())) if reporter else []
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if UNDER_CI and session.exitstatus == pytest.ExitCode.OK and _skipped(session.config):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if UNDER_CI and (skipped := _skipped(config)):
+        terminalreporter.section("skipped under CI: this fails the session", red=True)
+        for report in skipped:
+            terminalreporter.line(f"{report.nodeid}: {report.longreprtext}")
