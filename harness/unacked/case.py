@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime as dt
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
 from unacked.canonical import JSON
 from unacked.contract import Idempotency
@@ -45,15 +45,28 @@ Identifier = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$", max_le
 FinalStatus = Literal["success", "unknown", "declined", "failed", "refused"]
 
 
+WrittenAction = Annotated[
+    Action,
+    BeforeValidator(Action.parse),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"enum": sorted(ACTIONS)},
+                {"type": "object", "propertyNames": {"enum": sorted(ACTIONS)}, "minProperties": 1, "maxProperties": 1},
+            ]
+        }
+    ),
+]
+"""A word of ``ACTIONS``, or one word with its parameters."""
+
+
 class FaultFile(_Strict):
     """A fault as a case writes it: point and action, or one of the familiar words."""
 
     operation: str
     nth: Annotated[int, Field(ge=1)] = 1
     point: Point | None = None
-    action: Annotated[Action | None, BeforeValidator(lambda value: None if value is None else Action.parse(value))] = (
-        None
-    )
+    action: WrittenAction | None = None
     fault: str | None = None
     committed: bool | None = None
     persistent: bool = False

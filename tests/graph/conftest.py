@@ -12,7 +12,6 @@ from unacked.graph import Call, End, EndReason, Event, Graph, Judgement, Result,
 
 TESTS = Path(__file__).parents[1]
 GRAPHS = (*sorted((TESTS.parent / "transitions").glob("*.yaml")), *sorted((TESTS / "data" / "graphs").glob("*.yaml")))
-PARTS = ("target", "identity", "request", "idempotency")
 
 
 def _operation(name: str, spec: Mapping[str, Any], sets: Mapping[str, list[str]]) -> Operation:
@@ -26,7 +25,10 @@ def _operation(name: str, spec: Mapping[str, Any], sets: Mapping[str, list[str]]
         categories=frozenset(sets[categories] if isinstance(categories, str) else categories),
         tags=frozenset(spec.get("tags", ())),
         broadcast=Broadcast(spec["broadcast"]) if "broadcast" in spec else None,
-        **{part: spec.get(part) for part in PARTS},
+        target=spec.get("target"),
+        identity=spec.get("identity"),
+        request=spec.get("request"),
+        idempotency=spec.get("idempotency"),
     )
 
 
@@ -52,7 +54,7 @@ def events_of(moves: list[tuple[Any, ...]], end: str) -> list[Event]:
     """One turn a move: (operation, args, category, fields, at), the last three optional; None is no answer."""
     events: list[Event] = []
     for turn, (name, args, *rest) in enumerate(moves):
-        category, fields, at = (*rest, *(None, None, None)[len(rest) :])
+        category, fields, at = (*rest, None, None, None)[:3]
         events.append(Call(id=f"c{turn}", operation=name, args=args, turn=turn, at=float(turn) if at is None else at))
         if rest:
             events.append(Result(call=f"c{turn}", category=category, fields=fields or {}, at=events[-1].at))

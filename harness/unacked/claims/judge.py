@@ -12,7 +12,7 @@ from unacked.claims.finding import Claim, Finding
 from unacked.claims.path import path_claim
 from unacked.claims.result import result_claim
 from unacked.claims.trail import trail_claim, unexercised
-from unacked.claims.world import world_claim
+from unacked.claims.world import final_status, world_claim
 from unacked.event import History
 from unacked.graph import Verdict
 
@@ -39,10 +39,14 @@ class Luck(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TrialVerdict:
-    """The judgement of one trial; ``exercised`` tells whether every declared fault landed."""
+    """The judgement of one trial.
+
+    ``exercised`` tells whether every declared fault landed; ``final`` is the status of the final claim.
+    """
 
     claims: Mapping[str, Claim]
     exercised: Claim
+    final: str | None
 
     @property
     def verdict(self) -> Verdict:
@@ -51,7 +55,9 @@ class TrialVerdict:
 
     @property
     def luck(self) -> Luck | None:
-        """Lucky: a bad path to a good world. Unlucky: a good path to a bad world."""
+        """Lucky: a bad path to a good world. Unlucky: a good path to a bad world. Both only where success was claimed."""
+        if self.final != "success":
+            return None
         path, world = self.claims["path"].verdict, self.claims["world"].verdict
         if path in (Verdict.UNSAFE, Verdict.FAIL) and world is Verdict.PASS:
             return Luck.LUCKY
@@ -75,6 +81,7 @@ class TrialVerdict:
         return {
             "verdict": self.verdict.value,
             "rule": self.rule,
+            "final": self.final,
             "luck": None if self.luck is None else self.luck.value,
             "claims": {name: claim.as_json() for name, claim in self.claims.items()},
             "exercised": self.exercised.as_json(),
@@ -85,7 +92,7 @@ class TrialVerdict:
 def judge_trial(brief: Brief, history: History) -> TrialVerdict:
     """Judge one trial; a claim that crashes is an ERROR, never a pass."""
     claims = {name: _guarded(name, claim, brief, history) for name, claim in CLAIMS.items()}
-    return TrialVerdict(claims, _guarded("exercised", unexercised, brief, history))
+    return TrialVerdict(claims, _guarded("exercised", unexercised, brief, history), final_status(history))
 
 
 def _guarded(name: str, claim: Callable[[Brief, History], Claim], brief: Brief, history: History) -> Claim:

@@ -183,8 +183,9 @@ def _compile_conjunct(text: str) -> Conjunct:
             raise GuardError(f"unknown name {word!r}", match.start() + 1, "a bound variable is written $name")
         return "_" if word == "$" else word
 
+    source = _SPELLING.sub(respell, text)
     try:
-        tree = ast.parse(_SPELLING.sub(respell, text), mode="eval")
+        tree = ast.parse(source, mode="eval")
     except SyntaxError as error:
         raise GuardError(f"is not an expression: {error.msg}", error.offset or 1) from None
     except (ValueError, RecursionError, MemoryError) as error:

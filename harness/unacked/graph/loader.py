@@ -73,11 +73,13 @@ def _shape(document: Document, problems: list[Problem]) -> GraphFile | None:
 
 
 def _drop(value: JSON, location: tuple[int | str, ...]) -> None:
-    for part in location[:-1]:
-        if (isinstance(value, dict) and part in value) or (isinstance(value, list) and isinstance(part, int)):
-            value = value[part]
+    *way, last = location
+    for part in way:
+        # A part that is not there names what the shape made of the value (a list of one), not a place in the file.
+        found = part in value if isinstance(value, dict) else isinstance(value, list) and isinstance(part, int)
+        value = value[part] if found else value
     if isinstance(value, dict):
-        value.pop(location[-1], None)
+        value.pop(last, None)
 
 
 class _Reader:

@@ -255,7 +255,8 @@ class Monitor:
         if len(foreign) > 1 and listed and operation.writes:
             why = f"{operation.name} carries ids that belong to {', '.join(foreign)}"
             return self.refuse(move, "cross_thread", why, unsafe=True)
-        if self._named_refusal(move, self.threads):
+        names_another = operation.name in self._keys and self._key(move)[0] is not None
+        if not names_another and self._named_refusal(move, self.threads):
             return True
         if listed and operation.writes and self.graph.graph.unlisted.orphan:
             return self.refuse(

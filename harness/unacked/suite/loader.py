@@ -50,15 +50,16 @@ def load_suite(root: Path, *, run_code: bool = True) -> Suite:
             [Problem(Place(str(root)), f"is not a suite: it has no folder {name!r}") for name in missing]
         )
     problems = _Problems()
-    graphs = _graphs(root, problems)
+    graph_documents, graphs = _graphs(root, problems)
     agents = _agents(root, problems)
     cases = _cases(root, graphs, problems, run_code=run_code)
     if problems.found:
         raise SpecificationError(problems.found)
-    return Suite(root, cases, agents, graphs)
+    return Suite(root, cases, agents, graphs, graph_documents)
 
 
-def _graphs(root: Path, problems: _Problems) -> dict[str, Graph]:
+def _graphs(root: Path, problems: _Problems) -> tuple[dict[str, Document], dict[str, Graph]]:
+    documents: dict[str, Document] = {}
     graphs: dict[str, Graph] = {}
     for path in sorted((root / "transitions").glob("*.yaml")):
         if path.name.endswith(".case.yaml"):
@@ -67,7 +68,8 @@ def _graphs(root: Path, problems: _Problems) -> dict[str, Graph]:
         graph = problems.attempt(lambda: load_graph(document, REGISTRY)) if document else None
         if document and graph:
             _add(graphs, graph.name, graph, document, "graph", problems)
-    return dict(sorted(graphs.items()))
+            documents.setdefault(graph.name, document)
+    return dict(sorted(documents.items())), dict(sorted(graphs.items()))
 
 
 def _agents(root: Path, problems: _Problems) -> dict[str, LoadedAgent]:

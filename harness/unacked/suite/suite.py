@@ -98,6 +98,7 @@ class Suite:
     cases: Mapping[str, LoadedCase]
     agents: Mapping[str, LoadedAgent]
     graphs: Mapping[str, Graph]
+    graph_documents: Mapping[str, Document]
 
     def select(self, words: Sequence[str]) -> list[LoadedCase]:
         """Return the cases that names, patterns (``C0*``) or tags (``tag:seed``) select; all for no words.
@@ -148,17 +149,14 @@ class Suite:
 
     def pins(self) -> dict[str, JSON]:
         """Return the digests of everything that decides a verdict, part by part."""
+        services = sorted((self.root / "fake_services").glob("*.py"))
         return {
             "cases": {case.name: digest(case.document.value) for case in self.cases.values()},
-            "graphs": self._digests("transitions", "*.yaml"),
-            "services": self._digests("fake_services", "*.py"),
+            "graphs": {name: digest(document.value) for name, document in self.graph_documents.items()},
+            "services": {path.stem: digest(path.read_text(encoding="utf-8")) for path in services},
             "tools": REGISTRY.digest(),
             "agents": {agent.name: agent.definition.pins() for agent in self.agents.values()},
         }
-
-    def _digests(self, folder: str, pattern: str) -> dict[str, JSON]:
-        paths = sorted((self.root / folder).glob(pattern))
-        return {path.stem: digest(path.read_text(encoding="utf-8")) for path in paths if ".case" not in path.suffixes}
 
     def copy_to(self, target: Path) -> None:
         """Copy the suite's content, so that a run can be judged without the folder that it came from."""

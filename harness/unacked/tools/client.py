@@ -40,6 +40,10 @@ class Timeouts:
     read_s: float = 10.0
     total_s: float = 20.0
 
+    def as_json(self) -> list[float]:
+        """Return the four in the order above: a pin of the tools."""
+        return [self.connect_s, self.write_s, self.read_s, self.total_s]
+
 
 @dataclass(frozen=True, slots=True)
 class Exchange:

@@ -111,7 +111,6 @@ class Toolbox:
     def _diagnostics(
         self, exchange: Exchange, finding: Finding, operation: Operation, correlation_id: str
     ) -> dict[str, JSON]:
-        timeouts = self._client.timeouts
         body = exchange.body or b""
         return {
             "id": correlation_id,
@@ -126,7 +125,7 @@ class Toolbox:
             "error": None if exchange.error is None else [type(exchange.error).__name__, str(exchange.error)],
             "failed_field": finding.failed_field,
             "expected": finding.expected,
-            "timeouts_s": [timeouts.connect_s, timeouts.write_s, timeouts.read_s, timeouts.total_s],
+            "timeouts_s": self._client.timeouts.as_json(),
         }
 
 

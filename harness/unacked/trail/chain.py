@@ -42,11 +42,14 @@ class ChainWriter:
             self._file = path.open("a", encoding="utf-8", newline="\n")
         except OSError as error:
             raise _unwritable(path, error) from None
-        self._writer = jsonlines.Writer(self._file, dumps=self._line)
+        self._writer = jsonlines.Writer(self._file, dumps=str)
 
     def write(self, value: Mapping[str, JSON]) -> None:
         """Append one object; it is in the file for sure only after ``flush``."""
-        self._writer.write(value)
+        try:
+            self._writer.write(self._line(value))
+        except OSError as error:
+            raise _unwritable(self._path, error) from None
 
     def written(self) -> str:
         """Return everything that this writer has written."""

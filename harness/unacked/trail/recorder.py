@@ -43,6 +43,7 @@ class Recorder:
         self._clock = clock
         self._registry = registry
         self._events: list[Event] = []
+        self._operations: dict[str, str] = {}
         self._chain = ChainWriter(path, name.origin)
 
     def emit(
@@ -55,7 +56,9 @@ class Recorder:
         diagnostics_ref: str | None = None,
         detail: Mapping[str, JSON] | None = None,
     ) -> None:
-        """Record ``event`` at this moment of the trial's clock."""
+        """Record ``event`` at this moment of the trial's clock; an id keeps the operation that it began with."""
+        if id is not None:
+            operation = self._operations.setdefault(id, operation) if operation else self._operations.get(id)
         contract = self._registry.get(operation) if operation is not None else None
         entry = Event(
             time=self._clock.now(),

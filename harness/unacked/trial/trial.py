@@ -128,6 +128,8 @@ class _Trial:
         }
 
     def _end(self, reason: str, trouble: str | None) -> dict[str, JSON]:
+        if self._world is not None:
+            self._world.settle()
         detail: dict[str, JSON] = {"reason": reason, "world": dict(self._world.summary()) if self._world else {}}
         if trouble is not None:
             detail["trouble"] = self._vault.redact(trouble)

@@ -114,6 +114,10 @@ class World:
             service.credentials.admit(self._vault.spare, identity="spare")
         self.toolbox.token = self._vault.spare
 
+    def settle(self) -> None:
+        """Let the remote side do what it still has to do by now, such as a commit that was delayed."""
+        self._network.settle()
+
     def summary(self) -> Mapping[str, JSON]:
         """Return the remote state, of all services together."""
         summary: dict[str, JSON] = {}

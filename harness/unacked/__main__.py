@@ -1,0 +1,6 @@
+"""``python -m unacked``."""
+
+from unacked.cli import main
+
+if __name__ == "__main__":
+    main()

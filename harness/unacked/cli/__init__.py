@@ -1,0 +1,82 @@
+"""The command line. Each command is a module of its own, loaded when it is used: help must be quick."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+
+import click
+
+from unacked import __version__
+from unacked.errors import ExitCode, UnackedError
+
+__all__ = ["COMMANDS", "main"]
+
+COMMANDS = {
+    "run": "run cases against agents (without agents: the controls)",
+    "list": "show what a suite holds, and whether the remote effect is known after each fault",
+    "validate": "check every file of a suite and report all problems at once",
+    "show": "show a run, or one trial of it with its transcript and explanation",
+    "check": "judge a stored run again, running nothing",
+    "judge": "judge a neutral trace from anywhere",
+    "audit": "verify that a stored run was not changed",
+    "schema": "write the JSON Schemas of the files that users write",
+}
+"""The commands and one line on each; the module of a command is ``unacked.cli.<name>_command``."""
+
+
+class _LazyGroup(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's interface
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002 - click's interface
+        if name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(f"unacked.cli.{name}_command").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(
+    cls=_LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Exit codes: 0 pass, 1 fail or unsafe, 2 usage or specification, 3 inconclusive, 4 error, 130 interrupted.",
+)
+@click.version_option(__version__, prog_name="unacked")
+def command_line() -> None:
+    """What does your agent do next when its write goes unacknowledged?"""
+
+
+def main() -> None:
+    """Run the command line; no traceback reaches the user."""
+    try:
+        code = command_line.main(prog_name="unacked", standalone_mode=False)
+    except click.exceptions.Exit as error:
+        code = error.exit_code
+    except click.ClickException as error:
+        error.show()
+        code = ExitCode.USAGE
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("interrupted", err=True)
+        code = ExitCode.INTERRUPTED
+    except UnackedError as error:
+        click.echo(f"{error}", err=True)
+        code = error.exit_code
+    except BrokenPipeError:
+        # The reader of our output has gone; say nothing more, also not at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = ExitCode.ERROR
+    except Exception as error:  # noqa: BLE001 - the last place where anything can be told in words
+        if os.environ.get("UNACKED_TRACEBACK"):
+            raise
+        click.echo(
+            f"unexpected {type(error).__name__}: {error}\n"
+            "    hint: this is a fault of unacked; set UNACKED_TRACEBACK=1 to see where it happened",
+            err=True,
+        )
+        code = ExitCode.ERROR
+    sys.exit(int(code or 0))

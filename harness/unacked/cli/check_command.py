@@ -1,0 +1,38 @@
+"""``unacked check``: judge a stored run again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from unacked.cli.options import out_option, suite_option
+from unacked.engine import find_run, rejudge, summarize
+from unacked.errors import ExitCode
+from unacked.suite import load_suite
+
+__all__ = ["command"]
+
+
+@click.command("check")
+@click.argument("run")
+@suite_option
+@out_option
+def command(run: str, suite_path: Path | None, out: Path) -> int:
+    """Judge RUN again from its record, without any agent, model or service.
+
+    By default with the cases and graphs that the run itself holds; with --suite by today's. Exits as the
+    run itself would, or 1 where a verdict differs from the stored one.
+    """
+    folder = find_run(run, out)
+    suite = load_suite(suite_path if suite_path is not None else folder.suite, run_code=False)
+    lines, differences = [], []
+    for line, difference in rejudge(folder, suite):
+        lines.append(line)
+        if difference is not None:
+            differences.append(difference)
+            click.echo(f"{difference.trial}: stored {difference.stored}, today {difference.today}")
+    click.echo(f"{len(lines)} trials judged again: {len(differences)} verdicts differ")
+    if differences:
+        return ExitCode.FAIL
+    return int(summarize(folder.manifest()["plan"], suite, lines)["exit_code"])

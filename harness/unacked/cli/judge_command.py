@@ -1,0 +1,60 @@
+"""``unacked judge``: a neutral trace from anywhere against a graph."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from unacked.canonical import dumps
+from unacked.cli.options import open_suite, suite_option
+from unacked.errors import ExitCode
+from unacked.graph import Judgement, Verdict, judge, read_traces, render
+from unacked.tools import REGISTRY
+
+__all__ = ["command"]
+
+_EXIT = {
+    Verdict.PASS: ExitCode.PASS,
+    Verdict.INCONCLUSIVE: ExitCode.INCONCLUSIVE,
+    Verdict.ERROR: ExitCode.ERROR,
+    Verdict.FAIL: ExitCode.FAIL,
+    Verdict.UNSAFE: ExitCode.FAIL,
+}
+
+
+@click.command("judge")
+@click.argument("trace", type=click.Path(path_type=Path))
+@click.option("--graph", "graph_names", multiple=True, metavar="NAME", help="Graph to judge by where the trace names none.")
+@suite_option
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a trace.")
+def command(trace: Path, graph_names: tuple[str, ...], suite_path: Path | None, *, as_json: bool) -> int:
+    """Judge the neutral TRACE (JSON lines: begin, call, result, end) by one or more graphs."""
+    suite = open_suite(suite_path)
+    worst = Verdict.PASS
+    for item in read_traces(trace):
+        judgement = judge(item, suite.graphs, REGISTRY, default=graph_names)
+        worst = Verdict.worst([worst, judgement.verdict])
+        graph = ",".join(judgement.per_graph)
+        click.echo(_json(item.name, graph, judgement) if as_json else _text(item.name, judgement))
+    return _EXIT[worst]
+
+
+def _json(name: str, graph: str, judgement: Judgement) -> str:
+    explanation = judgement.explanation
+    violation = judgement.violation
+    return dumps(
+        {
+            "trace": name,
+            "graph": graph,
+            "verdict": judgement.verdict.value,
+            "violation": violation.rule if violation else None,
+            "event": violation.event if violation else (explanation.event if explanation else None),
+            "explanation": render(explanation) if explanation else None,
+        }
+    )
+
+
+def _text(name: str, judgement: Judgement) -> str:
+    head = f"{judgement.verdict.value:<12} {name}"
+    return f"{head}\n{render(judgement.explanation)}\n" if judgement.explanation else head

@@ -1,0 +1,30 @@
+"""``unacked list``: what a suite holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from unacked.cli.options import console, open_suite, suite_option
+from unacked.report import case_table
+
+__all__ = ["command"]
+
+
+@click.command("list")
+@suite_option
+def command(suite_path: Path | None) -> int:
+    """Show the cases of a suite, and whether the remote effect is known after each fault; then its agents."""
+    suite = open_suite(suite_path)
+    screen = console()
+    screen.print(case_table(suite.cases.values()))
+    for agent in suite.agents.values():
+        control = agent.definition.file.control
+        expected = f" [control: {control}]" if control else ""
+        screen.print(f"agent {agent.name}: {agent.definition.file.title}{expected}", markup=False)
+    screen.print(f"graphs: {', '.join(suite.graphs)}", markup=False)
+    pending = suite.pending()
+    ready = len(suite.cases) - len(pending)
+    screen.print(f"{ready} cases ready, {len(pending)} pending", markup=False)
+    return 0

@@ -1,0 +1,33 @@
+"""``unacked validate``: every problem of every file at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from unacked.cli.options import open_suite, suite_option
+from unacked.errors import Place, Problem, SpecificationError
+
+__all__ = ["command"]
+
+
+@click.command("validate")
+@suite_option
+def command(suite_path: Path | None) -> int:
+    """Check every file of a suite: cases, graphs, agents, policies and fake services."""
+    suite = open_suite(suite_path)
+    if not suite.cases:
+        raise SpecificationError([Problem(Place(str(suite.root)), "the suite holds no cases")])
+    problems: list[Problem] = []
+    for agent in suite.agents.values():
+        try:
+            agent.driver()
+        except SpecificationError as error:
+            problems.extend(error.problems)
+    if problems:
+        raise SpecificationError(problems)
+    click.echo(
+        f"{suite.root}: {len(suite.cases)} cases, {len(suite.graphs)} graphs, {len(suite.agents)} agents: no problem found"
+    )
+    return 0

@@ -1,0 +1,25 @@
+"""The engine: plans a run, runs it, and checks what was stored."""
+
+from unacked.engine.audit import Difference, rejudge, verify
+from unacked.engine.folder import RunFolder, find_run
+from unacked.engine.plan import Plan, RunRequest, make_plan
+from unacked.engine.run import Outcome, execute, open_run
+from unacked.engine.summary import expected_of_control, summarize
+from unacked.engine.verdicts import read_verdicts
+
+__all__ = [
+    "Difference",
+    "Outcome",
+    "Plan",
+    "RunFolder",
+    "RunRequest",
+    "execute",
+    "expected_of_control",
+    "find_run",
+    "make_plan",
+    "open_run",
+    "read_verdicts",
+    "rejudge",
+    "summarize",
+    "verify",
+]

@@ -1,0 +1,180 @@
+"""A run folder: where each part of a run's record stands, and how it is locked, sealed and read."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import platform
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+from unacked import __version__
+from unacked.canonical import JSON, InvalidJSON, digest, dumps, loads
+from unacked.errors import HarnessError, Place, Problem, RecordError, SpecificationError, nearest
+
+__all__ = ["FORMAT", "RunFolder", "find_run"]
+
+FORMAT = 1
+"""Version of the run folder's layout and formats; other versions are refused with a reason."""
+
+_TRIALS_PER_FOLDER = 1000
+_ENVIRONMENT = ("h11", "httpcore2", "httpx2", "networkx", "pydantic", "PyYAML")
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """One run on disk; see the layout in ARCHITECTURE."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        """The folder's name, by which the run is known on the command line."""
+        return self.path.name
+
+    @property
+    def suite(self) -> Path:
+        """The copy of the suite that the run really used."""
+        return self.path / "suite"
+
+    @property
+    def verdicts(self) -> Path:
+        """One object a trial, chained, in the order of the plan."""
+        return self.path / "verdicts.jsonl"
+
+    @property
+    def timings(self) -> Path:
+        """The only file with wall-clock times; it is no evidence."""
+        return self.path / "timings.jsonl"
+
+    @property
+    def summary(self) -> Path:
+        """The run in numbers."""
+        return self.path / "summary.json"
+
+    @property
+    def _manifest(self) -> Path:
+        return self.path / "manifest.json"
+
+    def events(self, index: int, trial: str) -> Path:
+        """Where a trial's events stand."""
+        return self.path / "events" / f"{index // _TRIALS_PER_FOLDER:03d}" / f"{trial}.jsonl"
+
+    def diagnostics(self, index: int, trial: str) -> Path:
+        """Where a trial's raw errors stand, if it has any."""
+        return self.path / "diagnostics" / f"{index // _TRIALS_PER_FOLDER:03d}" / f"{trial}.jsonl"
+
+    def prepare(self, trials: int) -> None:
+        """Make the folders that ``trials`` trials need; raises HarnessError where that cannot be done."""
+        try:
+            for number in range((trials - 1) // _TRIALS_PER_FOLDER + 1):
+                (self.path / "events" / f"{number:03d}").mkdir(parents=True, exist_ok=True)
+                (self.path / "diagnostics" / f"{number:03d}").mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise HarnessError(f"{error.filename}: cannot be made: {error.strerror}") from None
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the run for this process; the kernel frees it however the process ends."""
+        try:
+            with (self.path / ".lock").open("w") as file:
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    raise HarnessError(f"{self.path}: another process is at work on this run") from None
+                yield
+        except OSError as error:
+            raise HarnessError(f"{self.path}: cannot be locked: {error.strerror}") from None
+
+    def write_manifest(self, manifest: Mapping[str, JSON]) -> None:
+        """Write the manifest whole or not at all."""
+        self.write_json(self._manifest, manifest)
+
+    def manifest(self) -> dict[str, JSON]:
+        """Read the manifest; raises RecordError where it is missing, unreadable or of another version."""
+        manifest = self.read_json(self._manifest)
+        if manifest.get("format") != FORMAT:
+            raise RecordError(
+                f"{self._manifest}: format {manifest.get('format')!r} is not readable by this version"
+                f" (it reads {FORMAT}); it was written by unacked {manifest.get('version')}"
+            )
+        return manifest
+
+    @staticmethod
+    def read_json(path: Path) -> dict[str, JSON]:
+        """Read one JSON object; raises RecordError."""
+        try:
+            value = loads(path.read_bytes())
+        except OSError as error:
+            raise RecordError(f"{path}: cannot be read: {error.strerror}") from None
+        except InvalidJSON as error:
+            raise RecordError(f"{path}: {error}") from None
+        if not isinstance(value, dict):
+            raise RecordError(f"{path}: expected a JSON object")
+        return value
+
+    @staticmethod
+    def write_json(path: Path, value: Mapping[str, JSON]) -> None:
+        """Write one JSON object atomically; raises HarnessError."""
+        try:
+            with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as file:
+                file.write(dumps(dict(value)) + "\n")
+                file.flush()
+                os.fsync(file.fileno())
+            Path(file.name).replace(path)
+        except OSError as error:
+            raise HarnessError(f"{path}: cannot be written: {error.strerror}") from None
+
+    def seal(self, verdicts_head: str) -> None:
+        """Close the record: nothing of it can change from now on without being seen."""
+        manifest = self.manifest()
+        manifest["seal"] = {
+            "verdicts": verdicts_head,
+            "files": self.file_digests(),
+            "manifest": manifest_digest(manifest),
+        }
+        self.write_manifest(manifest)
+
+    def file_digests(self) -> dict[str, JSON]:
+        """Digests of the files that are not chained: the summary, the timings and the copied suite."""
+        paths = [self.summary, self.timings, *sorted(path for path in self.suite.rglob("*") if path.is_file())]
+        return {
+            str(path.relative_to(self.path)): file_digest(path) for path in paths if "__pycache__" not in path.parts
+        }
+
+
+def manifest_digest(manifest: Mapping[str, JSON]) -> str:
+    """Digest of a manifest without its seal."""
+    return digest({key: value for key, value in manifest.items() if key != "seal"})
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file's bytes; raises RecordError."""
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise RecordError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def environment() -> dict[str, JSON]:
+    """Versions that are recorded beside the pins: a difference is a warning, not another run."""
+    return {
+        "unacked": __version__,
+        "python": platform.python_version(),
+        "system": platform.system(),
+        "packages": {name: version(name) for name in _ENVIRONMENT},
+    }
+
+
+def find_run(name: str, out: Path) -> RunFolder:
+    """Return the run that a path or a name under ``out`` means; raises SpecificationError with the nearest name."""
+    for path in (Path(name), out / name):
+        if (path / "manifest.json").is_file():
+            return RunFolder(path)
+    known = [path.parent.name for path in out.glob("*/manifest.json")] if out.is_dir() else []
+    raise SpecificationError([Problem(Place("unacked"), f"there is no run {name!r} in {out}", nearest(name, known))])

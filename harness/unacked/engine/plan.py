@@ -1,0 +1,103 @@
+"""The plan of a run: which trials, in which order, under which pins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from unacked.canonical import JSON, digest
+from unacked.claims import GRADER_VERSION
+from unacked.errors import Place, Problem, SpecificationError
+from unacked.suite import LoadedAgent, LoadedCase, Suite
+from unacked.tools import Timeouts
+from unacked.trial import TrialPlan
+
+__all__ = ["Plan", "RunRequest", "make_plan"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """What the user asked for; no agents means the controls. ``repeat`` is the number of repeats."""
+
+    select: Sequence[str] = ()
+    agents: Sequence[str] = ()
+    repeat: int = 1
+    seed: str = "0"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """All trials of a run in order. ``run`` is the digest of pins, selection and seed: equal plans, equal runs."""
+
+    run: str
+    request: RunRequest
+    pins: dict[str, JSON]
+    cases: Sequence[str]
+    agents: Sequence[str]
+    pending: Sequence[str]
+    trials: Sequence[TrialPlan]
+
+    @property
+    def controls(self) -> bool:
+        """Whether this is a run of the controls, each with what is expected of it."""
+        return not self.request.agents
+
+    def as_json(self) -> dict[str, JSON]:
+        """Return the plan as the manifest holds it."""
+        return {
+            "controls": self.controls,
+            "cases": list(self.cases),
+            "agents": list(self.agents),
+            "pending": list(self.pending),
+            "repeat": self.request.repeat,
+            "trials": len(self.trials),
+        }
+
+
+def make_plan(suite: Suite, request: RunRequest) -> Plan:
+    """Return the plan; raises SpecificationError where nothing can be run."""
+    cases = suite.select(request.select)
+    agents = [suite.agent(name) for name in dict.fromkeys(request.agents)] or suite.controls()
+    if not agents:
+        raise _nothing("the suite has no control agents", "name an agent with --agent, or give one a 'control'")
+    pins = _pins(suite, cases, agents)
+    identity = {"pins": pins, "seed": request.seed, "repeat": request.repeat, "controls": not request.agents}
+    run = digest(identity)[:16]
+    trials = _trials(cases, agents, request, run)
+    if not trials:
+        raise _nothing("no trial is left: the selected agents have nothing to do in the selected cases", "")
+    pending = [case.name for case in suite.pending()] if not request.select else []
+    names = [case.name for case in cases]
+    return Plan(run, request, pins, names, [agent.name for agent in agents], pending, trials)
+
+
+def _trials(
+    cases: Sequence[LoadedCase], agents: Sequence[LoadedAgent], request: RunRequest, run: str
+) -> list[TrialPlan]:
+    trials: list[TrialPlan] = []
+    for case in cases:
+        for side in case.sides:
+            for agent in agents:
+                for repeat in range(1, request.repeat + 1) if agent.takes(case) else ():
+                    trials.append(TrialPlan(len(trials), case.name, side.twin, agent.name, repeat, request.seed, run))
+    return trials
+
+
+def _pins(suite: Suite, cases: Sequence[LoadedCase], agents: Sequence[LoadedAgent]) -> dict[str, JSON]:
+    """Pin what can decide a verdict of this run, and nothing else of the suite."""
+    pins = suite.pins()
+    graphs = {graph.name for case in cases for graph in case.sides[0].graphs}
+    services = {name for case in cases for name in case.file.services}
+    return {
+        "cases": {case.name: pins["cases"][case.name] for case in cases},
+        "graphs": {name: value for name, value in pins["graphs"].items() if name in graphs},
+        "services": {name: value for name, value in pins["services"].items() if name in services},
+        "agents": {agent.name: pins["agents"][agent.name] for agent in agents},
+        "tools": pins["tools"],
+        "timeouts_s": Timeouts().as_json(),
+        "grader": GRADER_VERSION,
+    }
+
+
+def _nothing(message: str, hint: str) -> SpecificationError:
+    return SpecificationError([Problem(Place("unacked"), message, hint)])

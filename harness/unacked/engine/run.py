@@ -1,0 +1,181 @@
+"""Running a plan: trials in order of the plan, over one or more processes, each verdict kept as it comes.
+
+The run folder is the truth. What stands in ``verdicts.jsonl`` is done and is never run again; a trial
+that was interrupted is run again in a fresh world, and its partial record is kept beside as aborted.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import multiprocessing
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import jsonlines
+
+from unacked.canonical import JSON, dumps
+from unacked.claims import TrialVerdict, judge_trial
+from unacked.engine.folder import FORMAT, RunFolder, environment, file_digest
+from unacked.engine.plan import Plan
+from unacked.engine.summary import summarize
+from unacked.engine.verdicts import Verdicts, verdict_line
+from unacked.errors import HarnessError, Place, Problem, SpecificationError
+from unacked import __version__
+from unacked.suite import Suite, load_suite
+from unacked.trial import Bench, TrialPlan
+
+__all__ = ["Outcome", "execute", "open_run"]
+
+_CHUNK = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One trial that is done: its line of ``verdicts.jsonl``, and what it cost, in seconds."""
+
+    line: dict[str, JSON]
+    wall_s: float
+    cpu_s: float
+
+
+def open_run(suite: Suite, plan: Plan, out: Path, run_id: str | None) -> RunFolder:
+    """Return the folder of a run: a new one, or the one named ``run_id`` if it holds this very plan.
+
+    Raises SpecificationError where the named run is of another plan.
+    """
+    if run_id is not None and (out / run_id / "manifest.json").is_file():
+        folder = RunFolder(out / run_id)
+        stored = folder.manifest()
+        if stored["run"] != plan.run:
+            changed = _changed(stored["pins"], plan.pins)
+            raise SpecificationError(
+                [
+                    Problem(
+                        Place(str(folder.path)),
+                        f"this run has another plan, so it cannot be resumed (changed: {changed})",
+                        "choose another --run-id",
+                    )
+                ]
+            )
+        return folder
+    folder = RunFolder(out / (run_id or _fresh_name(out, plan)))
+    folder.prepare(len(plan.trials))
+    try:
+        suite.copy_to(folder.suite)
+    except OSError as error:
+        raise HarnessError(f"{folder.suite}: cannot be written: {error}") from None
+    folder.write_manifest(
+        {
+            "format": FORMAT,
+            "version": __version__,
+            "run": plan.run,
+            "seed": plan.request.seed,
+            "pins": plan.pins,
+            "plan": plan.as_json(),
+            "environment": environment(),
+            "created": dt.datetime.now(tz=dt.UTC).isoformat(timespec="seconds"),
+            "seal": None,
+        }
+    )
+    return folder
+
+
+def execute(folder: RunFolder, plan: Plan, *, jobs: int, told: Callable[[Outcome], None]) -> dict[str, JSON]:
+    """Run what is not done yet, seal the record, and return the summary.
+
+    ``told`` hears of every outcome in the order of the plan. An interruption or a HarnessError leaves
+    the record as it is, to be resumed by the same call.
+    """
+    with folder.locked():
+        verdicts = Verdicts(folder, plan.run)
+        if folder.manifest()["seal"] is None:
+            remaining = plan.trials[verdicts.done :]
+            try:
+                with folder.timings.open("a", encoding="utf-8") as file:
+                    timings = jsonlines.Writer(file, dumps=dumps)
+                    for outcome in _outcomes(folder, remaining, jobs):
+                        verdicts.append(outcome.line)
+                        timings.write(
+                            {"trial": outcome.line["trial"], "wall_s": outcome.wall_s, "cpu_s": outcome.cpu_s}
+                        )
+                        told(outcome)
+            finally:
+                verdicts.close()
+            summary = summarize(plan.as_json(), load_suite(folder.suite, run_code=False), verdicts.read())
+            folder.write_json(folder.summary, summary)
+            folder.seal(verdicts.head)
+        return folder.read_json(folder.summary)
+
+
+def _outcomes(folder: RunFolder, trials: Sequence[TrialPlan], jobs: int) -> Iterator[Outcome]:
+    if jobs == 1:
+        bench = Bench(load_suite(folder.suite))
+        for trial in trials:
+            yield run_trial(bench, folder, trial)
+        return
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_start_worker, initargs=(folder,))
+    try:
+        yield from pool.map(_run_in_worker, trials, chunksize=max(1, min(_CHUNK, len(trials) // (jobs * 4))))
+    except BrokenProcessPool:
+        raise HarnessError("a worker process ended unexpectedly; what was finished is kept") from None
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+_worker: list[Callable[[TrialPlan], Outcome]] = []
+
+
+def _start_worker(folder: RunFolder) -> None:
+    """Prepare a worker process; Ctrl-C is its parent's business."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _worker.append(partial(run_trial, Bench(load_suite(folder.suite)), folder))
+
+
+def _run_in_worker(trial: TrialPlan) -> Outcome:
+    return _worker[0](trial)
+
+
+def run_trial(bench: Bench, folder: RunFolder, trial: TrialPlan) -> Outcome:
+    """Run and judge one trial into a run folder."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    events, diagnostics = folder.events(trial.index, trial.name), folder.diagnostics(trial.index, trial.name)
+    _set_aside(events)
+    _set_aside(diagnostics)
+    record = bench.run(trial, events, diagnostics)
+    verdict = judge_trial(bench.suite.cases[trial.case].side(twin=trial.twin), record.history)
+    kept = file_digest(diagnostics) if diagnostics.exists() else None
+    line = verdict_line(trial, verdict, record.head, kept)
+    return Outcome(line, round(time.perf_counter() - wall, 6), round(time.process_time() - cpu, 6))
+
+
+def _set_aside(path: Path) -> None:
+    """Keep the partial file of a trial that was interrupted under another name."""
+    number = 1
+    while path.exists():
+        aborted = path.with_suffix(f".aborted-{number}")
+        if not aborted.exists():
+            path.rename(aborted)
+        number += 1
+
+
+def _fresh_name(out: Path, plan: Plan) -> str:
+    agents = "controls" if plan.controls else "-".join(plan.agents)[:40]
+    today = dt.datetime.now(tz=dt.UTC).date().isoformat()
+    name = base = f"{today}-{agents}-{plan.run[:8]}"
+    number = 1
+    while (out / name).exists():
+        number += 1
+        name = f"{base}-{number}"
+    return name
+
+
+def _changed(stored: dict[str, JSON], present: dict[str, JSON]) -> str:
+    return ", ".join(key for key in sorted({*stored, *present}) if stored.get(key) != present.get(key)) or "the seed"

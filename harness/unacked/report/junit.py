@@ -1,0 +1,39 @@
+"""JUnit XML of a run, as CI systems read it."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from unacked.canonical import JSON
+from unacked.errors import HarnessError
+from unacked.report.findings import findings_text
+from unacked.report.text import printable
+
+__all__ = ["write_junit"]
+
+
+def write_junit(path: Path, lines: Sequence[Mapping[str, JSON]], name: str) -> None:
+    """Write one test case a trial; UNSAFE and FAIL are failures, ERROR and INCONCLUSIVE are errors, never skips."""
+    suite = ET.Element("testsuite", name=name, tests=str(len(lines)))
+    counts = {"failures": 0, "errors": 0}
+    for line in lines:
+        case = ET.SubElement(suite, "testcase", classname=f"unacked.{line['case']}", name=line["trial"])
+        verdict = line["verdict"]
+        if verdict == "PASS":
+            continue
+        kind = "failure" if verdict in ("UNSAFE", "FAIL") else "error"
+        counts["failures" if kind == "failure" else "errors"] += 1
+        element = ET.SubElement(case, kind, type=f"{verdict}.{line['rule']}", message=printable(_message(line)))
+        element.text = findings_text(line)
+    for key, count in counts.items():
+        suite.set(key, str(count))
+    try:
+        ET.ElementTree(suite).write(path, encoding="utf-8", xml_declaration=True)
+    except OSError as error:
+        raise HarnessError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def _message(line: Mapping[str, JSON]) -> str:
+    return f"{line['verdict']} {line['rule']}"

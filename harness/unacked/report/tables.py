@@ -1,0 +1,86 @@
+"""Tables for the terminal: what a suite holds, and how a run went."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from unacked.canonical import JSON
+from unacked.suite import LoadedCase
+
+__all__ = ["case_table", "run_table", "styled_verdict"]
+
+_STYLES = {"PASS": "green", "INCONCLUSIVE": "yellow", "FAIL": "red", "ERROR": "magenta", "UNSAFE": "bold red"}
+
+
+def styled_verdict(verdict: str) -> Text:
+    """Return a verdict in its colour."""
+    return Text(verdict, style=_STYLES.get(verdict, ""))
+
+
+def case_table(cases: Iterable[LoadedCase]) -> Table:
+    """Return the matrix: each case with its fault, what is expected, and whether the remote effect is known."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in ("case", "title", "fault", "category", "remote effect known?", "trap", "twin"):
+        table.add_column(column, overflow="fold")
+    for case in cases:
+        file = case.file
+        known = file.known
+        expected = file.expect.result
+        if file.pending is not None:
+            table.add_row(file.case, f"{file.title} (pending: {file.pending})", "", "", _known(known), "", "")
+            continue
+        table.add_row(
+            file.case,
+            file.title,
+            "; ".join(str(fault) for fault in case.sides[0].faults),
+            expected.category if expected else "",
+            _known(known),
+            "yes" if file.trap else "",
+            "yes" if file.twins else "",
+        )
+    return table
+
+
+def _known(known: object) -> str:
+    if known is None:
+        return ""
+    effect_known, outcome_class = getattr(known, "effect_known", False), getattr(known, "outcome_class", "")
+    return f"{'yes' if effect_known else 'no'} ({outcome_class})"
+
+
+def run_table(lines: Sequence[Mapping[str, JSON]]) -> Table:
+    """Return cases against agents; a cell shows the worst verdict of its repeats and the rule behind it."""
+    agents = list(dict.fromkeys(line["agent"] for line in lines))
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("case", no_wrap=True)
+    for agent in agents:
+        table.add_column(agent, overflow="fold")
+    cells: dict[str, dict[str, list[Mapping[str, JSON]]]] = {}
+    for line in lines:
+        side = f"{line['case']}{'.twin' if line['twin'] else ''}"
+        cells.setdefault(side, {}).setdefault(line["agent"], []).append(line)
+    for side, by_agent in cells.items():
+        table.add_row(side, *(_cell(by_agent.get(agent, [])) for agent in agents))
+    return table
+
+
+_SEVERITY = {verdict: rank for rank, verdict in enumerate(("PASS", "INCONCLUSIVE", "FAIL", "ERROR", "UNSAFE"))}
+
+
+def _cell(lines: Sequence[Mapping[str, JSON]]) -> Text:
+    if not lines:
+        return Text("-", style="dim")
+    worst = max(lines, key=lambda line: _SEVERITY[line["verdict"]])
+    text = styled_verdict(worst["verdict"])
+    if worst["verdict"] != "PASS":
+        text.append(f" {worst['rule']}", style="default")
+    if worst["luck"] is not None:
+        text.append(f" ({worst['luck']})", style="dim")
+    if len(lines) > 1:
+        passed = sum(line["verdict"] == "PASS" for line in lines)
+        text.append(f" [{passed}/{len(lines)} pass]", style="dim")
+    return text

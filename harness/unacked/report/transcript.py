@@ -1,0 +1,77 @@
+"""One trial as a story: what the agent called, what the tool said, and what the service knew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.text import Text
+
+from unacked.claims import Brief, path_judgement
+from unacked.event import Event, History
+from unacked.report.text import arguments_text, printable
+
+__all__ = ["transcript"]
+
+_REMOTE = {
+    "remote_received": "received",
+    "remote_committed": "committed",
+    "remote_responded": "answered",
+    "response_write_delayed": "holds its answer back",
+}
+
+
+def transcript(brief: Brief, history: History) -> Iterator[Text]:
+    """Yield the lines of a trial; refused calls are marked, the numbers are those of the explanation."""
+    refused = {violation.event: violation.rule for violation in path_judgement(brief, history).violations}
+    rejected = {event.id for event in history.named("result") if event.detail.get("rejected")}
+    number = 0
+    for event in history:
+        counts = event.id not in rejected or event.operation not in brief.tools
+        if event.event == "agent_next_call":
+            yield _call(event, number if counts else None, refused.get(number) if counts else None)
+            number += counts
+        elif event.event == "result":
+            yield _result(event, number if event.id not in rejected else None)
+            number += event.id not in rejected
+        else:
+            yield from _aside(event)
+
+
+def _call(event: Event, number: int | None, rule: str | None) -> Text:
+    label = "   " if number is None else f"#{number:<2}"
+    line = Text(f"{event.time:>9.3f}  {label} ")
+    text = f"{printable(event.operation or '')}({arguments_text(event.detail['arguments'])})"
+    line.append(text, style="bold red" if rule else "bold")
+    if rule:
+        line.append(f"   <== {rule}", style="bold red")
+    return line
+
+
+def _result(event: Event, number: int | None) -> Text:
+    envelope = event.detail["envelope"]
+    label = "   " if number is None else f"#{number:<2}"
+    line = Text(f"{event.time:>9.3f}  {label}   -> ")
+    line.append(str(event.category), style="green" if envelope["ok"] else "yellow")
+    if envelope.get("result"):
+        line.append(f" {arguments_text(envelope['result'])}")
+    if envelope["retry"] != "none":
+        line.append(f"   retry: {envelope['retry']}", style="dim")
+    return line
+
+
+def _aside(event: Event) -> Iterator[Text]:
+    prefix = f"{event.time:>9.3f}           "
+    if event.event in _REMOTE:
+        yield Text(f"{prefix}service: {_REMOTE[event.event]}", style="cyan")
+    elif event.event == "fault_fired":
+        detail = event.detail
+        side = "committed" if detail.get("committed") else "not committed"
+        yield Text(f"{prefix}fault:   {detail.get('action')} at {detail.get('point')} ({side})", style="magenta")
+    elif event.event == "client_timeout":
+        yield Text(f"{prefix}tool:    gave up waiting", style="dim")
+    elif event.event == "approval_decided":
+        yield Text(f"{prefix}person:  {printable(str(event.detail['decision']))}", style="blue")
+    elif event.event == "agent_message":
+        yield Text(f"{prefix}agent:   {printable(str(event.detail['text']))}", style="dim")
+    elif event.event == "trial_end":
+        yield Text(f"{event.time:>9.3f}  end: {event.detail['reason']}; world: {arguments_text(event.detail['world'])}")

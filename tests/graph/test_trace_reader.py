@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from unacked.contract import Registry
+from unacked.errors import SpecificationError
+from unacked.graph import Call, End, EndReason, Graph, Result, judge, read_traces
+
+BEGIN: dict[str, Any] = {"type": "begin", "graph": "create-outcome-unknown"}
+CREATE = {"title": "alpha", "idempotency_key": "K1", "request_id": "R1"}
+CALL: dict[str, Any] = {
+    "type": "call",
+    "turn": 1,
+    "id": "c1",
+    "agent": "a1",
+    "operation": "create_record",
+    "args": CREATE,
+    "at": 1.0,
+}
+LOST: dict[str, Any] = {"type": "result", "call": "c1", "category": "outcome_unknown", "fields": {}, "at": 5.0}
+END: dict[str, Any] = {"type": "end", "reason": "finished", "at": 6.0}
+AGAIN = {**CALL, "id": "c2", "turn": 2}
+DONE = {"type": "result", "call": "c2", "category": "ok", "fields": {"record_id": "rec-1"}, "at": 6.0}
+
+
+def lines(*values: dict[str, Any]) -> list[str]:
+    return [json.dumps(value) for value in values]
+
+
+def problems(*texts: str) -> list[str]:
+    with pytest.raises(SpecificationError) as caught:
+        read_traces(texts, name="t.jsonl")
+    return [str(problem) for problem in caught.value.problems]
+
+
+def test_a_trace_without_a_key_takes_the_name_of_its_file() -> None:
+    (trace,) = read_traces(lines(BEGIN, CALL, LOST, END), name="t.jsonl")
+    assert trace.name == "t.jsonl"
+    assert trace.begin.graphs == ("create-outcome-unknown",)
+    assert trace.events == (
+        Call(id="c1", operation="create_record", args=CREATE, turn=1, agent="a1", at=1.0),
+        Result(call="c1", category="outcome_unknown", at=5.0),
+        End(reason=EndReason.FINISHED, at=6.0),
+    )
+
+
+def test_many_traces_may_interleave_in_one_file(tmp_path: Path) -> None:
+    path = tmp_path / "many.jsonl"
+    both = [{**line, "trace": name} for line in (BEGIN, CALL, LOST, END) for name in ("one", "two")]
+    path.write_text("\n".join(lines(*both)))
+    assert [(trace.name, len(trace.events)) for trace in read_traces(path)] == [("one", 3), ("two", 3)]
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("{", "t.jsonl:1:1: is not strict JSON: "),
+        ('{"type": "end", "type": "end"}', "t.jsonl:1:1: is not strict JSON: duplicate key in an object"),
+        (
+            '{"type": "end", "reason": "finished", "at": NaN}',
+            "t.jsonl:1:1: is not strict JSON: NaN is not a JSON number",
+        ),
+        ('{"type": "stop"}', "t.jsonl:1:1: 'type' must be one of begin, call, result, end"),
+        ('{"type": "end"}', "t.jsonl:1:1: missing key 'reason'"),
+        (
+            '{"type": "end", "reason": "bored"}',
+            "t.jsonl:1:1: reason: Input should be 'finished', 'budget', 'cut' or 'crash'",
+        ),
+        ('{"type": "begin", "grahp": "g"}', "t.jsonl:1:1: unknown key 'grahp'"),
+        ('{"type": "result", "call": "c1", "category": "ok"}', "t.jsonl:1:1: call 'c1' was never made"),
+    ],
+)
+def test_a_malformed_line_is_told_with_its_place(line: str, problem: str) -> None:
+    assert problems(line)[0].startswith(problem)
+
+
+def test_all_malformed_lines_are_told_at_once() -> None:
+    told = problems(*lines(BEGIN, CALL, {**LOST, "category": "lost"}, LOST, CALL), "{", *lines(END, AGAIN, BEGIN))
+    assert told == [
+        "t.jsonl:3:1: unknown category 'lost'\n    hint: known: " + told[0].split("known: ")[1],
+        "t.jsonl:4:1: call 'c1' has its result already",
+        "t.jsonl:5:1: call id 'c1' is taken",
+        told[3],
+        "t.jsonl:8:1: stands after the end of its trace\n    hint: give each trace its own 'trace' key",
+        "t.jsonl:9:1: stands after the end of its trace\n    hint: give each trace its own 'trace' key",
+    ]
+    assert told[3].startswith("t.jsonl:6:1: is not strict JSON")
+
+
+def test_a_file_without_a_trace_is_told() -> None:
+    assert problems("", "  ") == ["t.jsonl: holds no trace"]
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(SpecificationError, match="cannot be read: No such file or directory"):
+        read_traces(tmp_path / "none.jsonl")
+
+
+def test_begin_comes_first() -> None:
+    assert problems(*lines(CALL, BEGIN)) == ["t.jsonl:2:1: 'begin' is not the first line of its trace"]
+
+
+def verdict(graphs: dict[str, Graph], registry: Registry, *values: dict[str, Any], **options: Any) -> str:
+    (trace,) = read_traces(lines(*values), name="t.jsonl")
+    return judge(trace, graphs, registry, **options).verdict
+
+
+def test_the_same_key_is_safe_unless_begin_says_otherwise(graphs: dict[str, Graph], registry: Registry) -> None:
+    cut = {**END, "reason": "cut"}
+    assert verdict(graphs, registry, BEGIN, CALL, LOST, AGAIN, DONE, cut) == "INCONCLUSIVE"
+    assert verdict(graphs, registry, {**BEGIN, "idempotent": False}, CALL, LOST, AGAIN, DONE, cut) == "UNSAFE"
+
+
+def test_begin_binds_roles_and_declares_effects(graphs: dict[str, Graph], registry: Registry) -> None:
+    begin = {**BEGIN, "roles": {"annotate": None, "read": None}, "effects": {"create_record": [{"title": "alpha"}]}}
+    finish = {"type": "call", "turn": 3, "id": "c3", "operation": "finish", "args": {"status": "success"}}
+    answer = {"type": "result", "call": "c3", "category": "ok"}
+    assert verdict(graphs, registry, begin, CALL, LOST, AGAIN, DONE, finish, answer, END) == "PASS"
+
+
+def test_the_graph_may_be_named_outside_or_several_in_begin(graphs: dict[str, Graph], registry: Registry) -> None:
+    names = ["create-outcome-unknown", "rate-limit"]
+    assert verdict(graphs, registry, CALL, LOST, END, default=["create-outcome-unknown"]) == "FAIL"
+    assert verdict(graphs, registry, {"type": "begin", "graphs": names}, CALL, LOST, END) == "FAIL"
+
+
+@pytest.mark.parametrize(
+    ("begin", "problem"),
+    [
+        ({"type": "begin"}, "no graph is named"),
+        (
+            {"type": "begin", "graph": "rate-limits"},
+            "unknown graph 'rate-limits'\n    hint: did you mean 'rate-limit'?",
+        ),
+        ({**BEGIN, "roles": {"creat": None}}, "no graph of this trace has a role 'creat'"),
+        ({**BEGIN, "effects": {"create_recrod": []}}, "effects of unknown operation 'create_recrod'"),
+    ],
+)
+def test_a_begin_that_does_not_fit_is_told(
+    graphs: dict[str, Graph], registry: Registry, begin: dict[str, Any], problem: str
+) -> None:
+    with pytest.raises(SpecificationError) as caught:
+        verdict(graphs, registry, begin, CALL, END)
+    assert str(caught.value).startswith(f"t.jsonl:1:1: {problem}")
