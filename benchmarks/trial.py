@@ -33,13 +33,13 @@ def cpu_per_trial(trials: int) -> None:
     suite = load_suite(ROOT)
     bench = Bench(suite)
     brief = suite.cases[CASE].side(twin=False)
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir=ROOT / "runs") as folder:
         spent = judged = 0.0
         for index in range(trials + 50):
             plan = TrialPlan(index, CASE, twin=False, agent="careful", repeat=index, seed="0", run="bench")
-            events, diagnostics = Path(folder, f"{index}.jsonl"), Path(folder, f"{index}.diagnostics")
+            events = Path(folder, f"{index}.jsonl")
             began = time.process_time()
-            record = bench.run(plan, events, diagnostics)
+            record = bench.run(plan, events)
             ran = time.process_time()
             judge_trial(brief, record.history)
             if index == 50:
@@ -48,7 +48,6 @@ def cpu_per_trial(trials: int) -> None:
             spent += ran - began
             judged += time.process_time() - ran
             events.unlink()
-            diagnostics.unlink(missing_ok=True)
         print(f"trial and record: {spent / trials * 1000:.3f} CPU ms; judging: {judged / trials * 1000:.3f} CPU ms")
     print(f"memory after {trials} trials: {memory_mb():.0f} MB")
 
@@ -56,7 +55,7 @@ def cpu_per_trial(trials: int) -> None:
 def whole_run(trials: int, jobs: int) -> float:
     """Return the wall seconds of a run of the flagship with verdicts and seal, by ``jobs`` processes."""
     suite = load_suite(ROOT)
-    with tempfile.TemporaryDirectory() as out:
+    with tempfile.TemporaryDirectory(dir=ROOT / "runs") as out:
         plan = make_plan(suite, RunRequest((CASE,), ("careful",), trials // 2, "0"))
         folder = open_run(suite, plan, Path(out), "bench")
         began = time.perf_counter()

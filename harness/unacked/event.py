@@ -58,10 +58,16 @@ class Event:
     def as_json(self) -> dict[str, JSON]:
         """Return the event as a JSON object; members that are absent are left out."""
         value: dict[str, JSON] = {"time": self.time, "event": self.event}
-        for name in ("id", "operation", "target_class", "category", "diagnostics_ref"):
-            member = getattr(self, name)
-            if member is not None:
-                value[name] = member
+        if self.id is not None:
+            value["id"] = self.id
+        if self.operation is not None:
+            value["operation"] = self.operation
+        if self.target_class is not None:
+            value["target_class"] = self.target_class
+        if self.category is not None:
+            value["category"] = self.category
+        if self.diagnostics_ref is not None:
+            value["diagnostics_ref"] = self.diagnostics_ref
         if self.detail:
             value["detail"] = self.detail
         return value

@@ -151,8 +151,8 @@ def test_an_argument_that_is_left_out_is_null(story: Story) -> None:
 
 def test_a_value_that_a_result_does_not_give_is_unbound_and_not_kept_from_before(story: Story) -> None:
     first = ("list_accounts", {"scope": "s"}, "partial", {"next_cursor": "c2", "items": []})
-    second = ("list_accounts", {"scope": "s", "cursor": "c2"}, "partial", {"items": []})
-    third = ("list_accounts", {"scope": "s", "cursor": "c2"}, "ok", {"items": []})
+    second = ("list_accounts", {"scope": "s", "cursor": "c2"}, "partial", {"items": [{"id": "b"}]})
+    third = ("list_accounts", {"scope": "s", "cursor": "c2"}, "ok", {"snapshot": "s1"})
     judgement = story("partial-list-cleanup", first, second, third, end="cut")
     assert judgement.per_graph["partial-list-cleanup"].threads[0].state == "partial"
 
@@ -264,3 +264,28 @@ def test_a_graph_is_bound_once_for_equal_roles(graphs: dict[str, Graph], registr
 def test_no_graph_at_all_is_a_mistake_of_the_caller() -> None:
     with pytest.raises(ValueError, match="without a graph"):
         judge_events([], [])
+
+
+COUNTED = """
+graph: counted
+always:
+  forbid: [{id: no-questions, call: ask_human, when: [count.tries >= 2]}]
+states:
+  start:
+    end: ok
+    allow:
+      - id: look
+        call: get_record
+        count: {tries: 1}
+        then: {ok: {to: start, reset: [tries]}, "@any": start}
+"""
+
+
+@pytest.mark.parametrize(
+    ("answers", "rule"), [(["not_found", "not_found"], ["no-questions"]), (["not_found", "ok"], [])]
+)
+def test_a_counter_grows_with_calls_and_is_reset_by_a_result(
+    load: Load, story: Story, answers: list[str], rule: list[str]
+) -> None:
+    reads = [("get_record", {"record_id": "r"}, answer) for answer in answers]
+    assert rules(story(load(COUNTED), *reads, ("ask_human", {"question": "?"}, "ok"))) == rule

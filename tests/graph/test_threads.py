@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from unacked.graph import Judgement
+from unacked.contract import Registry
+from unacked.graph import Call, Event, Graph, Judgement, Result, judge_events
 
 Story = Callable[..., Judgement]
 GRAPH = "create-outcome-unknown"
@@ -154,3 +155,38 @@ def test_arguments_that_an_effect_does_not_name_are_free(story: Story) -> None:
         effects=effects,
     )
     assert judgement.verdict == "PASS"
+
+
+def test_a_write_with_ids_of_two_effects_is_cross_thread(load: Callable[[str], Graph], story: Story) -> None:
+    graph = load(
+        "graph: g\nthread: {name: t, key: {create_record: payload}, handles: {object: [args.ids, result.identity]}}\n"
+        "states:\n  s:\n    end: ok\n    allow:\n      - {call: create_record, then: {'@any': s}}\n"
+        "      - {call: archive_accounts, then: {'@any': s}}\n      - {call: list_accounts, then: {'@any': s}}\n"
+    )
+    made = [
+        ("create_record", ALPHA, "ok", {"record_id": "a"}),
+        ("create_record", BETA, "ok", {"record_id": "b"}),
+    ]
+    assert rules(story(graph, *made, ("archive_accounts", {"ids": ["a"]}, "ok"), effects=TWO)) == []
+    assert rules(story(graph, *made, ("archive_accounts", {"ids": ["a", "b"]}, "ok"), effects=TWO)) == ["cross_thread"]
+    assert rules(story(graph, *made, ("archive_accounts", {"ids": ["c"]}, "ok"), effects=TWO)) == ["orphan"]
+
+
+def test_a_read_that_names_no_thread_is_offered_to_each(story: Story) -> None:
+    declined = ("request_approval", {"action": "delete_release", "target": "v1"}, "declined")
+    judgement = story("approval-decline", declined, ("read_build", {"build_id": "b"}, "ok"))
+    assert judgement.per_graph["approval-decline"].taken == (("ask", "declined"), ("read-only", "ok"))
+
+
+def test_a_declared_write_that_a_graph_does_not_name_is_left_to_the_others(
+    graphs: dict[str, Graph], registry: Registry
+) -> None:
+    bound = [graphs[name].bind({}, registry, {}) for name in ("auth-vs-denial", GRAPH)]
+    effects = {"delete_release": [{"release_id": "v1"}], "create_record": [{"title": "alpha"}]}
+    events: list[Event] = [
+        Call(id="c1", operation="delete_release", args={"release_id": "v1"}),
+        Result(call="c1", category="authorization_denied"),
+        Call(id="c2", operation="create_record", args=ALPHA),
+        Result(call="c2", category="ok", fields={"record_id": "a"}),
+    ]
+    assert rules(judge_events(events, bound, effects)) == []

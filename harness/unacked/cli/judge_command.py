@@ -25,7 +25,9 @@ _EXIT = {
 
 @click.command("judge")
 @click.argument("trace", type=click.Path(path_type=Path))
-@click.option("--graph", "graph_names", multiple=True, metavar="NAME", help="Graph to judge by where the trace names none.")
+@click.option(
+    "--graph", "graph_names", multiple=True, metavar="NAME", help="Graph to judge by where the trace names none."
+)
 @suite_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a trace.")
 def command(trace: Path, graph_names: tuple[str, ...], suite_path: Path | None, *, as_json: bool) -> int:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
+from pydantic import BaseModel
 
 from unacked.case import AgentFile, CaseFile
 from unacked.errors import HarnessError
@@ -13,7 +15,7 @@ from unacked.graph.schema import GraphFile
 
 __all__ = ["command"]
 
-_FILES = {"case": CaseFile, "agent": AgentFile, "graph": GraphFile}
+_FILES: Mapping[str, type[BaseModel]] = {"case": CaseFile, "agent": AgentFile, "graph": GraphFile}
 
 
 @click.command("schema")

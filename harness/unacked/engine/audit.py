@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from unacked.canonical import JSON
 from unacked.claims import judge_trial
-from unacked.engine.folder import RunFolder, file_digest, manifest_digest
+from unacked.engine.folder import RunFolder, manifest_digest
 from unacked.engine.verdicts import read_verdicts
 from unacked.errors import RecordError
 from unacked.suite import Suite
@@ -58,9 +58,6 @@ def _verify_trial(folder: RunFolder, run: str, line: dict[str, JSON]) -> None:
     history = read_history(events, name)
     if head_of(events, name.origin) != line["events"]:
         raise RecordError(f"{events}:{len(history)}: the record ends before the line that was sealed")
-    diagnostics = folder.diagnostics(line["index"], line["trial"])
-    if line["diagnostics"] is not None and file_digest(diagnostics) != line["diagnostics"]:
-        raise RecordError(f"{diagnostics}: the file was changed after the run was sealed")
 
 
 def rejudge(folder: RunFolder, suite: Suite) -> Iterator[tuple[dict[str, JSON], Difference | None]]:

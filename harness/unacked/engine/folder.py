@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
+import jsonlines
+
 from unacked import __version__
 from unacked.canonical import JSON, InvalidJSON, digest, dumps, loads
 from unacked.errors import HarnessError, Place, Problem, RecordError, SpecificationError, nearest
@@ -65,16 +67,16 @@ class RunFolder:
         """Where a trial's events stand."""
         return self.path / "events" / f"{index // _TRIALS_PER_FOLDER:03d}" / f"{trial}.jsonl"
 
-    def diagnostics(self, index: int, trial: str) -> Path:
-        """Where a trial's raw errors stand, if it has any."""
-        return self.path / "diagnostics" / f"{index // _TRIALS_PER_FOLDER:03d}" / f"{trial}.jsonl"
+    @property
+    def diagnostics(self) -> Path:
+        """The raw errors of all trials, readable by their owner only."""
+        return self.path / "diagnostics.jsonl"
 
     def prepare(self, trials: int) -> None:
         """Make the folders that ``trials`` trials need; raises HarnessError where that cannot be done."""
         try:
             for number in range((trials - 1) // _TRIALS_PER_FOLDER + 1):
                 (self.path / "events" / f"{number:03d}").mkdir(parents=True, exist_ok=True)
-                (self.path / "diagnostics" / f"{number:03d}").mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise HarnessError(f"{error.filename}: cannot be made: {error.strerror}") from None
 
@@ -90,6 +92,16 @@ class RunFolder:
                 yield
         except OSError as error:
             raise HarnessError(f"{self.path}: cannot be locked: {error.strerror}") from None
+
+    @contextmanager
+    def appending(self, path: Path, *, private: bool = False) -> Iterator[jsonlines.Writer]:
+        """Append JSON lines to a file that is not chained; ``private`` makes it readable by its owner only."""
+        try:
+            path.touch(mode=0o600 if private else 0o644)
+            with path.open("a", encoding="utf-8", newline="\n") as file:
+                yield jsonlines.Writer(file, dumps=dumps)
+        except OSError as error:
+            raise HarnessError(f"{path}: cannot be written: {error.strerror}") from None
 
     def write_manifest(self, manifest: Mapping[str, JSON]) -> None:
         """Write the manifest whole or not at all."""
@@ -141,8 +153,13 @@ class RunFolder:
         self.write_manifest(manifest)
 
     def file_digests(self) -> dict[str, JSON]:
-        """Digests of the files that are not chained: the summary, the timings and the copied suite."""
-        paths = [self.summary, self.timings, *sorted(path for path in self.suite.rglob("*") if path.is_file())]
+        """Digests of the files that are not chained: summary, timings, raw errors and the copied suite."""
+        paths = [
+            self.summary,
+            self.timings,
+            self.diagnostics,
+            *sorted(path for path in self.suite.rglob("*") if path.is_file()),
+        ]
         return {
             str(path.relative_to(self.path)): file_digest(path) for path in paths if "__pycache__" not in path.parts
         }

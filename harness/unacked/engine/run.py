@@ -8,20 +8,17 @@ from __future__ import annotations
 
 import datetime as dt
 import multiprocessing
-import os
 import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-import jsonlines
-
-from unacked.canonical import JSON, dumps
-from unacked.claims import TrialVerdict, judge_trial
+from unacked.canonical import JSON
+from unacked.claims import judge_trial
 from unacked.engine.folder import FORMAT, RunFolder, environment, file_digest
 from unacked.engine.plan import Plan
 from unacked.engine.summary import summarize
@@ -38,9 +35,10 @@ _CHUNK = 16
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One trial that is done: its line of ``verdicts.jsonl``, and what it cost, in seconds."""
+    """One trial that is done: its line of ``verdicts.jsonl``, its raw errors, and what it cost, in seconds."""
 
     line: dict[str, JSON]
+    diagnostics: Sequence[Mapping[str, JSON]]
     wall_s: float
     cpu_s: float
 
@@ -94,24 +92,28 @@ def execute(folder: RunFolder, plan: Plan, *, jobs: int, told: Callable[[Outcome
     the record as it is, to be resumed by the same call.
     """
     with folder.locked():
-        verdicts = Verdicts(folder, plan.run)
         if folder.manifest()["seal"] is None:
-            remaining = plan.trials[verdicts.done :]
+            verdicts = Verdicts(folder, plan.run)
             try:
-                with folder.timings.open("a", encoding="utf-8") as file:
-                    timings = jsonlines.Writer(file, dumps=dumps)
-                    for outcome in _outcomes(folder, remaining, jobs):
-                        verdicts.append(outcome.line)
-                        timings.write(
-                            {"trial": outcome.line["trial"], "wall_s": outcome.wall_s, "cpu_s": outcome.cpu_s}
-                        )
-                        told(outcome)
+                _keep(folder, verdicts, _outcomes(folder, plan.trials[verdicts.done :], jobs), told)
             finally:
                 verdicts.close()
             summary = summarize(plan.as_json(), load_suite(folder.suite, run_code=False), verdicts.read())
             folder.write_json(folder.summary, summary)
             folder.seal(verdicts.head)
         return folder.read_json(folder.summary)
+
+
+def _keep(folder: RunFolder, verdicts: Verdicts, outcomes: Iterator[Outcome], told: Callable[[Outcome], None]) -> None:
+    """Write every outcome down before anybody hears of it."""
+    with folder.appending(folder.timings) as timings, folder.appending(folder.diagnostics, private=True) as raw:
+        for outcome in outcomes:
+            trial = outcome.line["trial"]
+            for entry in outcome.diagnostics:
+                raw.write({"trial": trial, **entry})
+            verdicts.append(outcome.line)
+            timings.write({"trial": trial, "wall_s": outcome.wall_s, "cpu_s": outcome.cpu_s})
+            told(outcome)
 
 
 def _outcomes(folder: RunFolder, trials: Sequence[TrialPlan], jobs: int) -> Iterator[Outcome]:
@@ -146,14 +148,12 @@ def _run_in_worker(trial: TrialPlan) -> Outcome:
 def run_trial(bench: Bench, folder: RunFolder, trial: TrialPlan) -> Outcome:
     """Run and judge one trial into a run folder."""
     wall, cpu = time.perf_counter(), time.process_time()
-    events, diagnostics = folder.events(trial.index, trial.name), folder.diagnostics(trial.index, trial.name)
+    events = folder.events(trial.index, trial.name)
     _set_aside(events)
-    _set_aside(diagnostics)
-    record = bench.run(trial, events, diagnostics)
+    record = bench.run(trial, events)
     verdict = judge_trial(bench.suite.cases[trial.case].side(twin=trial.twin), record.history)
-    kept = file_digest(diagnostics) if diagnostics.exists() else None
-    line = verdict_line(trial, verdict, record.head, kept)
-    return Outcome(line, round(time.perf_counter() - wall, 6), round(time.process_time() - cpu, 6))
+    line = verdict_line(trial, verdict, record.head, record.diagnostics)
+    return Outcome(line, record.diagnostics, round(time.perf_counter() - wall, 6), round(time.process_time() - cpu, 6))
 
 
 def _set_aside(path: Path) -> None:

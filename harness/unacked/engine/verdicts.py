@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
-from unacked.canonical import JSON
+from unacked.canonical import JSON, digest
 from unacked.claims import TrialVerdict
 from unacked.engine.folder import RunFolder
 from unacked.errors import HarnessError, RecordError
@@ -14,8 +14,10 @@ from unacked.trial import TrialPlan
 __all__ = ["Verdicts", "read_verdicts", "verdict_line"]
 
 
-def verdict_line(trial: TrialPlan, verdict: TrialVerdict, events: str, diagnostics: str | None) -> dict[str, JSON]:
-    """Return a trial's line; ``events`` is the last hash of its record, ``diagnostics`` the digest of that file."""
+def verdict_line(
+    trial: TrialPlan, verdict: TrialVerdict, events: str, diagnostics: Sequence[Mapping[str, JSON]]
+) -> dict[str, JSON]:
+    """Return a trial's line; ``events`` is the last hash of its record. Raw errors are pinned by their digest."""
     return {
         "index": trial.index,
         "trial": trial.name,
@@ -25,7 +27,7 @@ def verdict_line(trial: TrialPlan, verdict: TrialVerdict, events: str, diagnosti
         "repeat": trial.repeat,
         **verdict.as_json(),
         "events": events,
-        "diagnostics": diagnostics,
+        "diagnostics": digest(list(diagnostics)) if diagnostics else None,
     }
 
 

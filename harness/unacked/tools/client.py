@@ -11,6 +11,7 @@ import ssl
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import lru_cache
 from typing import Any
 
 import httpcore2
@@ -19,6 +20,12 @@ import httpx2
 from unacked.clock import Clock
 
 __all__ = ["Exchange", "Phase", "Timeouts", "ToolClient"]
+
+
+_HEADERS = {"accept": "application/json", "accept-encoding": "identity", "user-agent": "unacked"}
+
+
+_parsed = lru_cache(maxsize=1024)(httpx2.URL)
 
 
 class Phase(IntEnum):
@@ -73,14 +80,11 @@ class ToolClient:
     def __init__(self, timeouts: Timeouts) -> None:
         self.timeouts = timeouts
         self._transport = _SwappableTransport()
-        self._client = httpx2.Client(
-            transport=self._transport,
-            trust_env=False,
-            timeout=httpx2.Timeout(
-                connect=timeouts.connect_s, write=timeouts.write_s, read=timeouts.read_s, pool=timeouts.connect_s
-            ),
-            headers={"accept-encoding": "identity", "user-agent": "unacked"},
+        self._client = httpx2.Client(transport=self._transport, trust_env=False)
+        patience = httpx2.Timeout(
+            connect=timeouts.connect_s, write=timeouts.write_s, read=timeouts.read_s, pool=timeouts.connect_s
         )
+        self._extensions = {"timeout": patience.as_dict()}
 
     def connect(self, backend: httpcore2.NetworkBackend, clock: Clock) -> None:
         """Use a fresh connection pool on ``backend``; nothing of an earlier trial is left."""
@@ -97,7 +101,13 @@ class ToolClient:
         error: Exception | None = None
         response: httpx2.Response | None = None
         try:
-            request = self._client.build_request(method, url, headers=dict(headers), content=content or None)
+            request = httpx2.Request(
+                method,
+                _parsed(url),
+                headers={**_HEADERS, **headers},
+                content=content or None,
+                extensions=self._extensions,
+            )
             response = self._client.send(request, stream=True)
             phase, status, response_headers = Phase.HEAD_RECEIVED, response.status_code, response.headers
             body = response.read()

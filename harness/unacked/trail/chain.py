@@ -13,8 +13,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-import jsonlines
-
 from unacked.canonical import JSON, InvalidJSON, dumps, loads
 from unacked.errors import HarnessError, RecordError
 
@@ -37,37 +35,36 @@ class ChainWriter:
     def __init__(self, path: Path, origin: str, *, head: str | None = None) -> None:
         self._path = path
         self.head = head or _origin_hash(origin)
-        self._lines: list[str] = []
+        self._pending: list[str] = []
         try:
-            self._file = path.open("a", encoding="utf-8", newline="\n")
+            self._file = path.open("ab", buffering=0)
         except OSError as error:
             raise _unwritable(path, error) from None
-        self._writer = jsonlines.Writer(self._file, dumps=str)
 
-    def write(self, value: Mapping[str, JSON]) -> None:
-        """Append one object; it is in the file for sure only after ``flush``."""
-        try:
-            self._writer.write(self._line(value))
-        except OSError as error:
-            raise _unwritable(self._path, error) from None
-
-    def written(self) -> str:
-        """Return everything that this writer has written."""
-        return "\n".join(self._lines)
+    def write(self, value: Mapping[str, JSON]) -> str:
+        """Append one object and return its line; it is in the file for sure only after ``flush``."""
+        body = dumps(value)
+        self.head = _link(self.head, body)
+        line = f'{body[:-1]}{_HASH_MEMBER}{self.head}"}}\n'
+        self._pending.append(line)
+        return line
 
     def flush(self) -> None:
         """Hand everything written so far to the operating system."""
+        pending = "".join(self._pending).encode()
+        self._pending.clear()
         try:
-            self._file.flush()
+            while pending:
+                pending = pending[self._file.write(pending) :]
         except OSError as error:
             raise _unwritable(self._path, error) from None
 
     def close(self) -> None:
         """Flush and close."""
         try:
+            self.flush()
+        finally:
             self._file.close()
-        except OSError as error:
-            raise _unwritable(self._path, error) from None
 
     def __enter__(self) -> Self:
         return self
@@ -76,13 +73,6 @@ class ChainWriter:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
-
-    def _line(self, value: Mapping[str, JSON]) -> str:
-        body = dumps(value)
-        self.head = _link(self.head, body)
-        line = f'{body[:-1]}{_HASH_MEMBER}{self.head}"}}'
-        self._lines.append(line)
-        return line
 
 
 def read_chain(path: Path, origin: str) -> Iterator[dict[str, JSON]]:

@@ -6,18 +6,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import jsonlines
-
-from unacked.canonical import JSON, dumps
+from unacked.canonical import JSON, dumps, loads
 from unacked.clock import Clock
 from unacked.contract import Registry
-from unacked.errors import HarnessError, RecordError
+from unacked.errors import RecordError
 from unacked.event import Event, History
 from unacked.trail.chain import ChainWriter, read_chain
 
 __all__ = ["Diagnostics", "Recorder", "TrialName", "read_history"]
 
-_DURABLE = frozenset({"trial_begin", "agent_next_call", "result", "trial_end"})
+_DURABLE = frozenset({"trial_begin", "agent_next_call", "trial_end"})
 """Events after which everything so far must have left this process."""
 
 
@@ -39,10 +37,11 @@ class Recorder:
     """Puts events on the record of one trial; ``emit`` is what everybody in the trial is given."""
 
     def __init__(self, path: Path, name: TrialName, clock: Clock, registry: Registry) -> None:
-        self._name = name
+        self._stamp = {"run": name.run, "trial": name.trial, "case": name.case}
         self._clock = clock
         self._registry = registry
         self._events: list[Event] = []
+        self._lines: list[str] = []
         self._operations: dict[str, str] = {}
         self._chain = ChainWriter(path, name.origin)
 
@@ -61,26 +60,23 @@ class Recorder:
             operation = self._operations.setdefault(id, operation) if operation else self._operations.get(id)
         contract = self._registry.get(operation) if operation is not None else None
         entry = Event(
-            time=self._clock.now(),
-            event=event,
-            id=id,
-            operation=operation,
-            target_class=contract.target_class if contract is not None else None,
-            category=category,
-            diagnostics_ref=diagnostics_ref,
-            detail=detail or {},
+            self._clock.now(),
+            event,
+            id,
+            operation,
+            contract.target_class if contract is not None else None,
+            category,
+            diagnostics_ref,
+            detail or {},
         )
-        line = entry.as_json()
-        line["seq"] = len(self._events)
-        line["run"], line["trial"], line["case"] = self._name.run, self._name.trial, self._name.case
+        self._lines.append(self._chain.write({**entry.as_json(), **self._stamp, "seq": len(self._events)}))
         self._events.append(entry)
-        self._chain.write(line)
         if event in _DURABLE:
             self._chain.flush()
 
     def written(self) -> str:
         """Return the text of the record so far, as it is in the file."""
-        return self._chain.written()
+        return "".join(self._lines)
 
     def history(self) -> History:
         """Return the events so far as a history."""
@@ -93,25 +89,16 @@ class Recorder:
 
 
 class Diagnostics:
-    """Raw errors of one trial, in a file that only its owner may read; made when the first one comes."""
+    """The raw errors of one trial, without its secrets; kept apart from everything that agents and reports see."""
 
-    def __init__(self, path: Path, redact: Callable[[str], str]) -> None:
-        self._path = path
+    def __init__(self, redact: Callable[[str], str]) -> None:
         self._redact = redact
-        self._count = 0
+        self.entries: list[dict[str, JSON]] = []
 
     def keep(self, entry: Mapping[str, JSON]) -> str:
-        """Store one raw error without its secrets and return the reference of it."""
-        self._count += 1
-        reference = f"d{self._count}"
-        text = self._redact(dumps({"ref": reference, **entry}))
-        try:
-            if self._count == 1:
-                self._path.touch(mode=0o600)
-            with self._path.open("a", encoding="utf-8", newline="\n") as file:
-                jsonlines.Writer(file, dumps=str).write(text)
-        except OSError as error:
-            raise HarnessError(f"{self._path}: cannot be written: {error.strerror}") from None
+        """Store one raw error and return the reference under which the events name it."""
+        reference = f"d{len(self.entries) + 1}"
+        self.entries.append({"ref": reference, **loads(self._redact(dumps(dict(entry))))})
         return reference
 
 

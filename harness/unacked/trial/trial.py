@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,10 +47,11 @@ class TrialPlan:
 
 @dataclass(frozen=True, slots=True)
 class TrialRecord:
-    """What a trial leaves: its history and the hash of the record's last line."""
+    """What a trial leaves: its history, the hash of the record's last line, and its raw errors."""
 
     history: History
     head: str
+    diagnostics: Sequence[Mapping[str, JSON]]
 
 
 class Bench:
@@ -66,23 +68,23 @@ class Bench:
             self._drivers[agent] = self.suite.agents[agent].driver()
         return self._drivers[agent]
 
-    def run(self, plan: TrialPlan, events: Path, diagnostics: Path) -> TrialRecord:
-        """Run one trial in a fresh world and record it.
+    def run(self, plan: TrialPlan, events: Path) -> TrialRecord:
+        """Run one trial in a fresh world and record it in the file ``events``, which must not exist.
 
-        ``events`` and ``diagnostics`` are the files of the record; neither may exist. Whatever agent, tool
-        or service do ends in the record; raises HarnessError only where the record cannot be written.
+        Whatever agent, tool or service do ends in the record; raises HarnessError only where the record
+        cannot be written.
         """
-        return _Trial(self, plan, events, diagnostics).run()
+        return _Trial(self, plan, events).run()
 
 
 class _Trial:
-    def __init__(self, bench: Bench, plan: TrialPlan, events: Path, diagnostics: Path) -> None:
+    def __init__(self, bench: Bench, plan: TrialPlan, events: Path) -> None:
         self._plan = plan
         self._case = bench.suite.cases[plan.case]
         self._clock = VirtualClock()
         self._vault = Vault(plan.seed, plan.case, plan.agent, str(plan.repeat))
         self._recorder = Recorder(events, plan.record_name, self._clock, REGISTRY)
-        self._diagnostics = Diagnostics(diagnostics, self._vault.redact)
+        self._diagnostics = Diagnostics(self._vault.redact)
         self._bench = bench
         self._world: World | None = None
 
@@ -94,7 +96,7 @@ class _Trial:
             reference = self._diagnostics.keep({"traceback": traceback.format_exc()})
             reason, trouble = "crash", f"{type(error).__name__} (diagnostics {reference})"
         self._recorder.emit("trial_end", detail=self._end(reason, trouble))
-        return TrialRecord(self._recorder.history(), self._recorder.close())
+        return TrialRecord(self._recorder.history(), self._recorder.close(), self._diagnostics.entries)
 
     def _work(self) -> Ending:
         plan, case, clock, emit = self._plan, self._case, self._clock, self._recorder.emit

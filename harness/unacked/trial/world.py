@@ -36,30 +36,36 @@ class CorrelationIds:
 
 
 class Vault:
-    """The credentials of one trial, all of them canaries: the one in use, its renewals, and a spare one."""
+    """The credentials of one trial, all of them canaries."""
 
     def __init__(self, *parts: str) -> None:
         self._parts = parts
-        self.current = mint(*parts, "current")
-        self.spare = mint(*parts, "spare")
-        self._all = [self.current, self.spare]
+        self._all = [mint(*parts, "0")]
+        self._scanner: Scanner | None = None
 
-    def renewed(self) -> str:
-        """Mint the credential that an authorised person hands out."""
-        self.current = mint(*self._parts, f"renewal {len(self._all)}")
-        self._all.append(self.current)
+    @property
+    def current(self) -> str:
+        """The credential that the tools should use now."""
+        return self._all[-1]
+
+    def another(self) -> str:
+        """Mint one more credential and make it the current one: a renewal, or the spare one of the world."""
+        self._all.append(mint(*self._parts, str(len(self._all))))
+        self._scanner = None
         return self.current
 
     def redact(self, text: str) -> str:
         """Return ``text`` without any credential of this trial."""
-        return self._scanner().redact(text)
+        return self._scan().redact(text)
 
     def leaked_in(self, text: str) -> bool:
         """Return whether a credential of this trial stands in ``text``, in whatever spelling."""
-        return self._scanner().leaks(text)
+        return self._scan().leaks(text)
 
-    def _scanner(self) -> Scanner:
-        return Scanner(self._all)
+    def _scan(self) -> Scanner:
+        if self._scanner is None:
+            self._scanner = Scanner(self._all)
+        return self._scanner
 
 
 class World:
@@ -103,16 +109,16 @@ class World:
 
     def renew_credential(self) -> None:
         """Let every service accept a new credential, and the tools use it."""
-        token = self._vault.renewed()
-        for service in self._services.values():
-            service.credentials.admit(token)
-        self.toolbox.token = token
+        self._use(self._vault.another(), "agent")
 
     def switch_credential(self, _name: str) -> None:
         """Let the tools use the spare credential, which belongs to another identity and is accepted."""
+        self._use(self._vault.another(), "spare")
+
+    def _use(self, token: str, identity: str) -> None:
         for service in self._services.values():
-            service.credentials.admit(self._vault.spare, identity="spare")
-        self.toolbox.token = self._vault.spare
+            service.credentials.admit(token, identity=identity)
+        self.toolbox.token = token
 
     def settle(self) -> None:
         """Let the remote side do what it still has to do by now, such as a commit that was delayed."""
