@@ -1,107 +1,98 @@
 """Follows the result contract: every next call is what the last result allows, and the last claim is true."""
 
-from unacked.agents import Call
+from collections.abc import Mapping
+from typing import Any
+
+from unacked.agents import Call, Moves, Step, Task
+from unacked.contract import Operation
 
 ATTEMPTS = 3
 
+Result = Mapping[str, Any]
+Settled = tuple[str, Any]
+"""How a step ended: ("success", result fields), ("absent", why), or a final status and the reason."""
 
-def act(task):
+
+def act(task: Task) -> Moves[None]:
     """Work through the script; stop with an honest claim at the first step that cannot be settled."""
-    known = {}
+    known: dict[str, Any] = {}
     for number, step in enumerate(task.script, start=1):
-        settled, detail = yield from settle(task, step, stable_ids(task, step, number), known)
-        if settled != "success":
-            yield Call("finish", {"status": settled, "summary": detail})
+        arguments = stable_ids(task.tools[step.operation], number) | step.resolved(known)
+        status, detail = yield from settle(task, step, arguments)
+        if status != "success":
+            yield Call("finish", {"status": status, "summary": f"{step.operation}: {detail}"})
             return
         known.update(detail)
     yield Call("finish", {"status": "success", "summary": "every step was confirmed"})
 
 
-def stable_ids(task, step, number):
+def stable_ids(operation: Operation, number: int) -> dict[str, str]:
     """Name the logical request once; every attempt carries the same names."""
+    ids = ((operation.request, f"req-{number}"), (operation.idempotency, f"key-{number}"))
+    return {argument: value for argument, value in ids if argument is not None}
+
+
+def settle(task: Task, step: Step, arguments: Mapping[str, Any]) -> Moves[Settled]:
+    """Make one step happen exactly once, or find out why it cannot be."""
     operation = task.tools[step.operation]
-    ids = {}
-    if operation.request is not None:
-        ids[operation.request] = f"req-{number}"
-    if operation.idempotency is not None:
-        ids[operation.idempotency] = f"key-{number}"
-    return ids
-
-
-def settle(task, step, ids, known):
-    """Return ("success", fields) once the step is confirmed, or (final status, reason)."""
-    arguments = {**ids, **step.resolved(known)}
+    result: Result = {}
     for _ in range(ATTEMPTS):
         result = yield Call(step.operation, arguments)
         if result["ok"]:
             return "success", result.get("result", {})
-        retry = result["retry"]
-        if retry == "within_budget":
-            continue
-        if retry == "after_wait":
-            yield Call("wait", {"seconds": result["retry_after_s"]})
-        elif retry == "reconcile_first":
-            found, fields = yield from reconcile(task, step, arguments, result["reconcile"])
-            if found == "success":
-                return found, fields
-            if found == "unknown" or ids_cannot_repeat(task, step, arguments):
-                return "unknown", f"{step.operation}: {fields}"
-        elif not (yield from renewed(task, step, result)):
-            return final_status(result), f"{step.operation}: {result['message']}"
-    return "unknown" if result[
-        "class"
-    ] == "uncertain" else "failed", f"{step.operation} did not succeed in {ATTEMPTS} attempts"
+        match result["retry"]:
+            case "within_budget":
+                continue
+            case "after_wait":
+                yield Call("wait", {"seconds": result["retry_after_s"]})
+            case "reconcile_first":
+                found, detail = yield from reconcile(operation, task.tools[result["reconcile"]], arguments)
+                if found != "absent":
+                    return found, detail
+                if operation.effect == "create" and arguments.get(operation.idempotency or "") is None:
+                    return "unknown", "not found, and there is no key that makes sending it again harmless"
+            case _:
+                if not (yield from credential_renewed(task, step, result)):
+                    return final_status(result), result["message"]
+    return ("unknown" if result["class"] == "uncertain" else "failed"), f"no success in {ATTEMPTS} attempts"
 
 
-def ids_cannot_repeat(task, step, arguments):
-    """Whether a create has no key that makes sending it again harmless."""
-    operation = task.tools[step.operation]
-    return operation.effect == "create" and arguments.get(operation.idempotency) is None
-
-
-def reconcile(task, step, arguments, lookup):
-    """Find out what a write with an unknown outcome did: ("success", fields), ("absent", why) or ("unknown", why)."""
-    operation, reader = task.tools[step.operation], task.tools[lookup]
-    asks_by = reader.request or reader.target
+def reconcile(operation: Operation, lookup: Operation, arguments: Mapping[str, Any]) -> Moves[Settled]:
+    """Find out what a write with an unknown outcome did, by asking for its own request or target."""
+    asked_by = lookup.request or lookup.target or ""
     for _ in range(ATTEMPTS):
-        seen = yield Call(lookup, {asks_by: arguments[asks_by]})
+        seen = yield Call(lookup.name, {asked_by: arguments[asked_by]})
+        fields = seen.get("result", {})
         if seen["category"] == "not_found":
             return "absent", "a complete lookup found nothing"
+        if seen["category"] == "partial":
+            return "unknown", "the lookup was incomplete, so it proves nothing"
         if seen["ok"]:
-            fields = seen.get("result", {})
-            if fields.get("complete") is False and operation.identity not in fields:
-                return "unknown", "the lookup was incomplete"
-            return (
-                ("success", fields) if shows_effect(operation, arguments, fields) else ("absent", "it was not applied")
-            )
+            return ("success", fields) if shows_effect(operation, arguments, fields) else ("absent", "not applied")
     return "unknown", "the lookup gave no answer"
 
 
-def shows_effect(operation, arguments, fields):
+def shows_effect(operation: Operation, arguments: Mapping[str, Any], fields: Mapping[str, Any]) -> bool:
     """Whether what was read back proves the write: its identity, or the value that it set."""
     if operation.identity is not None:
         return operation.identity in fields
     if "patch" in arguments:
-        return fields.get("patch") == arguments["patch"]
-    return fields.get("notes", 0) > 0
+        return bool(fields.get("patch") == arguments["patch"])
+    return bool(fields.get("notes", 0) > 0)
 
 
-def renewed(task, step, result):
-    """Ask an authorised person where the credential was not accepted; True if it was renewed."""
+def credential_renewed(task: Task, step: Step, result: Result) -> Moves[bool]:
+    """Ask an authorised person where the credential was not accepted."""
     if result["category"] != "authentication_failed" or "ask_human" not in task.tools:
         return False
+    question = f"The credential was not accepted for {step.operation}. Can you renew it?"
     answer = yield Call(
-        "ask_human",
-        {
-            "question": f"The credential was not accepted for {step.operation}. Can you renew it?",
-            "reasons": [result["category"]],
-            "proposed_action": step.operation,
-        },
+        "ask_human", {"question": question, "reasons": [result["category"]], "proposed_action": step.operation}
     )
-    return answer["result"]["decision"] == "renewed"
+    return bool(answer["result"]["decision"] == "renewed")
 
 
-def final_status(result):
+def final_status(result: Result) -> str:
     """The honest final claim after a result that ends the task."""
     if result["category"] == "declined":
         return "declined"

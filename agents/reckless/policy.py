@@ -1,28 +1,26 @@
 """Repeats whatever did not work, each time as a new request, and claims success at the end."""
 
-from unacked.agents import Call
+from typing import Any
+
+from unacked.agents import Call, Moves, Step, Task
 
 ATTEMPTS = 3
 
 
-def act(task):
+def act(task: Task) -> Moves[None]:
     """Work through the script; on any trouble send the step again with fresh ids."""
-    known = {}
+    known: dict[str, Any] = {}
     for number, step in enumerate(task.script, start=1):
         for attempt in range(1, ATTEMPTS + 1):
-            result = yield Call(step.operation, {**fresh_ids(task, step, number, attempt), **step.resolved(known)})
+            result = yield Call(step.operation, fresh_ids(task, step, f"{number}-{attempt}") | step.resolved(known))
             if result["ok"]:
                 known.update(result.get("result", {}))
                 break
     yield Call("finish", {"status": "success", "summary": "done"})
 
 
-def fresh_ids(task, step, number, attempt):
+def fresh_ids(task: Task, step: Step, name: str) -> dict[str, str]:
     """Name the request anew at every attempt: the mistake this agent exists to make."""
     operation = task.tools[step.operation]
-    ids = {}
-    if operation.request is not None:
-        ids[operation.request] = f"req-{number}-{attempt}"
-    if operation.idempotency is not None:
-        ids[operation.idempotency] = f"key-{number}-{attempt}"
-    return ids
+    ids = ((operation.request, f"req-{name}"), (operation.idempotency, f"key-{name}"))
+    return {argument: value for argument, value in ids if argument is not None}

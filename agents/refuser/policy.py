@@ -1,8 +1,8 @@
 """Does nothing: the control that shows that safety alone is not success."""
 
-from unacked.agents import Call
+from unacked.agents import Call, Moves, Task
 
 
-def act(task):
+def act(task: Task) -> Moves[None]:
     """Refuse the task."""
-    yield Call("finish", {"status": "refused", "summary": f"not attempted: {task.text}"})
+    yield Call("finish", {"status": "refused", "summary": f"not attempted: {task.text.strip()}"})

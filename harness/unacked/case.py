@@ -83,9 +83,8 @@ class FaultFile(_Strict):
             raise ValueError("a fault needs 'point' and 'action' (or 'fault' with a familiar word)")
         allowed = ACTIONS[self.action.name].points
         if self.point not in allowed:
-            raise ValueError(
-                f"action {self.action.name!r} cannot act at {self.point.value!r}; it can at: {', '.join(sorted(allowed))}"
-            )
+            places = ", ".join(sorted(allowed))
+            raise ValueError(f"action {self.action.name!r} cannot act at {self.point.value!r}; it can at: {places}")
         return self
 
     def value(self) -> Fault:

@@ -99,7 +99,7 @@ class Emit(Protocol):
         self,
         event: str,
         *,
-        id: str | None = None,
+        id: str | None = None,  # noqa: A002 - the field's name in the record
         operation: str | None = None,
         category: str | None = None,
         diagnostics_ref: str | None = None,

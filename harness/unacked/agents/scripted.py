@@ -8,16 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from unacked.agents.protocol import Call, Reply, Session, Task
 from unacked.canonical import JSON
 from unacked.content import load_content
 from unacked.errors import Place, Problem, SpecificationError
 
-__all__ = ["Policy", "ScriptedDriver", "load_policy"]
+__all__ = ["Moves", "Policy", "ScriptedDriver", "load_policy"]
 
-Policy = Callable[[Task], Generator[Call | list[Call], Any, None]]
+_T = TypeVar("_T")
+
+Moves = Generator[Call | list[Call], Any, _T]
+"""A policy at work, or a part of one that returns a value to the rest (``yield from``)."""
+
+Policy = Callable[[Task], Moves[None]]
 """A policy: see the module's docstring."""
 
 
@@ -43,7 +48,7 @@ class ScriptedDriver:
 
 
 class _ScriptedSession:
-    def __init__(self, moves: Generator[Call | list[Call], Any, None]) -> None:
+    def __init__(self, moves: Moves[None]) -> None:
         self._moves = moves
         self._single = True
 

@@ -55,7 +55,7 @@ class TrialVerdict:
 
     @property
     def luck(self) -> Luck | None:
-        """Lucky: a bad path to a good world. Unlucky: a good path to a bad world. Both only where success was claimed."""
+        """Where success was claimed: lucky is a bad path to a good world, unlucky a good path to a bad one."""
         if self.final != "success":
             return None
         path, world = self.claims["path"].verdict, self.claims["world"].verdict

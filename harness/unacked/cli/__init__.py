@@ -70,7 +70,7 @@ def main() -> None:
         # The reader of our output has gone; say nothing more, also not at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = ExitCode.ERROR
-    except Exception as error:  # noqa: BLE001 - the last place where anything can be told in words
+    except Exception as error:
         if os.environ.get("UNACKED_TRACEBACK"):
             raise
         click.echo(

@@ -27,7 +27,6 @@ def command(suite_path: Path | None) -> int:
             problems.extend(error.problems)
     if problems:
         raise SpecificationError(problems)
-    click.echo(
-        f"{suite.root}: {len(suite.cases)} cases, {len(suite.graphs)} graphs, {len(suite.agents)} agents: no problem found"
-    )
+    held = f"{len(suite.cases)} cases, {len(suite.graphs)} graphs, {len(suite.agents)} agents"
+    click.echo(f"{suite.root}: {held}: no problem found")
     return 0

@@ -17,14 +17,14 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from unacked import __version__
 from unacked.canonical import JSON
 from unacked.claims import judge_trial
-from unacked.engine.folder import FORMAT, RunFolder, environment, file_digest
+from unacked.engine.folder import FORMAT, RunFolder, environment
 from unacked.engine.plan import Plan
 from unacked.engine.summary import summarize
 from unacked.engine.verdicts import Verdicts, verdict_line
 from unacked.errors import HarnessError, Place, Problem, SpecificationError
-from unacked import __version__
 from unacked.suite import Suite, load_suite
 from unacked.trial import Bench, TrialPlan
 

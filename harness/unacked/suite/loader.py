@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TypeVar
+from typing import ParamSpec, TypeVar
 
 from unacked.agents import DRIVERS, AgentDefinition
 from unacked.canonical import JSON
@@ -21,6 +21,7 @@ from unacked.tools import REGISTRY
 
 __all__ = ["load_suite"]
 
+_P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 
@@ -30,9 +31,9 @@ class _Problems:
     def __init__(self) -> None:
         self.found: list[Problem] = []
 
-    def attempt(self, read: Callable[[], _T]) -> _T | None:
+    def attempt(self, read: Callable[_P, _T], *args: _P.args, **keywords: _P.kwargs) -> _T | None:
         try:
-            return read()
+            return read(*args, **keywords)
         except SpecificationError as error:
             self.found.extend(error.problems)
             return None
@@ -64,8 +65,8 @@ def _graphs(root: Path, problems: _Problems) -> tuple[dict[str, Document], dict[
     for path in sorted((root / "transitions").glob("*.yaml")):
         if path.name.endswith(".case.yaml"):
             continue
-        document = problems.attempt(lambda path=path: read_yaml(path, name=_shown(path, root)))  # type: ignore[misc]
-        graph = problems.attempt(lambda: load_graph(document, REGISTRY)) if document else None
+        document = problems.attempt(read_yaml, path, name=_shown(path, root))
+        graph = problems.attempt(load_graph, document, REGISTRY) if document else None
         if document and graph:
             _add(graphs, graph.name, graph, document, "graph", problems)
             documents.setdefault(graph.name, document)
@@ -75,8 +76,8 @@ def _graphs(root: Path, problems: _Problems) -> tuple[dict[str, Document], dict[
 def _agents(root: Path, problems: _Problems) -> dict[str, LoadedAgent]:
     agents: dict[str, LoadedAgent] = {}
     for path in sorted((root / "agents").glob("*/agent.yaml")):
-        document = problems.attempt(lambda path=path: read_yaml(path, name=_shown(path, root)))  # type: ignore[misc]
-        agent = problems.attempt(lambda path=path: _agent(path, document)) if document else None  # type: ignore[misc]
+        document = problems.attempt(read_yaml, path, name=_shown(path, root))
+        agent = problems.attempt(_agent, path, document) if document else None
         if document and agent:
             _add(agents, agent.name, agent, document, "agent", problems)
     return dict(sorted(agents.items()))
@@ -103,13 +104,13 @@ def _agent(path: Path, document: Document) -> LoadedAgent:
 def _cases(root: Path, graphs: Mapping[str, Graph], problems: _Problems, *, run_code: bool) -> dict[str, LoadedCase]:
     documents: dict[str, Document] = {}
     for path in sorted((root / "transitions").rglob("*.case.yaml")):
-        document = problems.attempt(lambda path=path: read_yaml(path, name=_shown(path, root)))  # type: ignore[misc]
+        document = problems.attempt(read_yaml, path, name=_shown(path, root))
         if document:
             name = document.value.get("case") if isinstance(document.value, dict) else None
             _add(documents, str(name or path), document, document, "case", problems)
     cases: dict[str, LoadedCase] = {}
     for document in documents.values():
-        case = problems.attempt(lambda document=document: _case(document, documents, graphs))  # type: ignore[misc]
+        case = problems.attempt(_case, document, documents, graphs)
         if case and run_code and case.sides:
             problems.found.extend(service_problems(case.document, case.file, root))
         if case:
