@@ -1,7 +1,8 @@
 """CPU of one scripted trial, memory over many, and what a second process gives.
 
-The trial is the flagship without its read-back: create (outcome unknown), lookup, attach_note, finish,
-through the real HTTP client on the simulated wire, recorded in a hash-chained file.
+The trial is create (outcome unknown), lookup, attach_note, finish: three requests through the real HTTP
+client on the simulated wire, recorded in a hash-chained file, and judged. The cost of the bare requests
+is measured beside it, since it is most of the whole and differs between machines.
 
     python benchmarks/trial.py [--trials 10000]
 """
@@ -12,12 +13,17 @@ import argparse
 import resource
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
-from unacked.claims import judge_trial
-from unacked.engine import RunRequest, execute, make_plan, open_run
+from unacked.clock import VirtualClock
+from unacked.engine import Outcome, RunRequest, execute, make_plan, open_run
+from unacked.fault import FaultPlan
+from unacked.services import Setting, load_service
 from unacked.suite import load_suite
-from unacked.trial import Bench, TrialPlan
+from unacked.tools import Timeouts
+from unacked.tools.client import ToolClient
+from unacked.wire import SimulatedNetwork
 
 ROOT = Path(__file__).resolve().parents[1]
 CASE = "I-planned-again-with-a-new-key"  # create, lookup, attach_note, finish
@@ -28,52 +34,58 @@ def memory_mb() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def cpu_per_trial(trials: int) -> None:
-    """Print CPU milliseconds of one trial with its record and verdict, and the memory before and after."""
-    suite = load_suite(ROOT)
-    bench = Bench(suite)
-    brief = suite.cases[CASE].side(twin=False)
-    with tempfile.TemporaryDirectory(dir=ROOT / "runs") as folder:
-        spent = judged = 0.0
-        for index in range(trials + 50):
-            plan = TrialPlan(index, CASE, twin=False, agent="careful", repeat=index, seed="0", run="bench")
-            events = Path(folder, f"{index}.jsonl")
-            began = time.process_time()
-            record = bench.run(plan, events)
-            ran = time.process_time()
-            judge_trial(brief, record.history)
-            if index == 50:
-                spent = judged = 0.0
-                print(f"memory after 50 trials: {memory_mb():.0f} MB")
-            spent += ran - began
-            judged += time.process_time() - ran
-            events.unlink()
-        print(f"trial and record: {spent / trials * 1000:.3f} CPU ms; judging: {judged / trials * 1000:.3f} CPU ms")
-    print(f"memory after {trials} trials: {memory_mb():.0f} MB")
+def bare_request_ms(count: int = 3000) -> float:
+    """Return the CPU milliseconds of one POST through client, wire and service, with nothing recorded."""
+
+    def ignore(_event: str, **_detail: object) -> None:
+        pass
+
+    clock = VirtualClock()
+    service = load_service(ROOT / "fake_services" / "records.py")({}, Setting(clock, "token"))
+    client = ToolClient(Timeouts())
+    client.connect(SimulatedNetwork(clock, {service.host: service}, FaultPlan(()), ignore).backend, clock)
+    headers: Mapping[str, str] = {"authorization": "Bearer token", "x-correlation-id": "bench"}
+    began = time.process_time()
+    for number in range(count):
+        client.send("POST", "https://records.test/v1/records", headers=headers, content=b'{"title":"t%d"}' % number)
+    return (time.process_time() - began) / count * 1000
 
 
-def whole_run(trials: int, jobs: int) -> float:
-    """Return the wall seconds of a run of the flagship with verdicts and seal, by ``jobs`` processes."""
+def run(trials: int, jobs: int) -> tuple[float, list[float]]:
+    """Run the trials; returns the wall seconds of the whole run, and the CPU seconds of each trial."""
     suite = load_suite(ROOT)
+    spent: list[float] = []
+
+    def told(outcome: Outcome) -> None:
+        spent.append(outcome.cpu_s)
+
     with tempfile.TemporaryDirectory(dir=ROOT / "runs") as out:
-        plan = make_plan(suite, RunRequest((CASE,), ("careful",), trials // 2, "0"))
+        plan = make_plan(suite, RunRequest((CASE,), ("careful",), trials // 2))
         folder = open_run(suite, plan, Path(out), "bench")
         began = time.perf_counter()
-        execute(folder, plan, jobs=jobs, told=lambda _outcome: None)
-        return time.perf_counter() - began
+        execute(folder, plan, jobs=jobs, told=told)
+        return time.perf_counter() - began, spent
 
 
 def main() -> None:
-    """Run all three measurements."""
+    """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--trials", type=int, default=2000)
     trials = parser.parse_args().trials
-    cpu_per_trial(trials)
-    walls = {jobs: whole_run(trials, jobs) for jobs in (1, 2)}
-    for jobs, wall in walls.items():
-        print(f"run with {jobs} process(es): {trials / wall:.0f} trials/s, {wall / trials * 1000:.3f} ms a trial")
-    print(f"two processes give {walls[1] / walls[2]:.2f} times one")
-    print(f"memory of this process: {memory_mb():.0f} MB")
+    print(f"bare request: {bare_request_ms():.3f} CPU ms; a trial makes three of them")
+    run(100, 1)
+    before = memory_mb()
+    wall, spent = run(trials, 1)
+    print(f"trial, record and verdict: {sum(spent) / trials * 1000:.3f} CPU ms (median {median_ms(spent):.3f})")
+    print(f"peak memory: {before:.0f} MB after 100 trials, {memory_mb():.0f} MB after {trials}")
+    print(f"one process: {trials / wall:.0f} trials/s, {wall / trials * 1000:.3f} ms a trial, start and seal included")
+    wall_of_two, _ = run(trials, 2)
+    print(f"two processes: {trials / wall_of_two:.0f} trials/s, {wall / wall_of_two:.2f} times one")
+
+
+def median_ms(spent: list[float]) -> float:
+    """Return the median in milliseconds."""
+    return sorted(spent)[len(spent) // 2] * 1000
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """JSON as evidence: one spelling for every value, and no tolerance when reading.
 
-Canonical means sorted keys, no spaces, UTF-8, no NaN and no infinities. Strict means that duplicate
+Canonical means sorted keys, no spaces, ASCII (what is not is escaped, a lone surrogate too), no NaN and no
+infinities. Strict means that duplicate
 keys, NaN, surplus bytes and invalid UTF-8 are refused: each of them passes the default reader unseen.
 """
 
@@ -8,7 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from json.encoder import c_make_encoder, encode_basestring_ascii  # type: ignore[attr-defined]
 from typing import Any
 
 __all__ = ["JSON", "InvalidJSON", "digest", "dumps", "freeze", "loads"]
@@ -23,7 +25,7 @@ class InvalidJSON(ValueError):
 
 def dumps(value: JSON) -> str:
     """Return the canonical text of ``value``; raises ValueError on NaN and infinities."""
-    return _encode(value)
+    return "".join(_chunks(value, 0))
 
 
 def loads(text: str | bytes) -> JSON:
@@ -53,7 +55,14 @@ def freeze(value: JSON) -> Any:
     return value
 
 
-_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
+def _not_json(value: object) -> Any:
+    raise TypeError(f"{type(value).__name__} is not JSON")
+
+
+# JSONEncoder.encode builds this very encoder anew for every value; a trial writes dozens of small ones.
+_chunks: Callable[[JSON, int], tuple[str, ...]] = c_make_encoder(
+    None, _not_json, encode_basestring_ascii, None, ":", ",", True, False, False
+)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -67,4 +76,21 @@ def _constant(name: str) -> Any:
     raise InvalidJSON(f"{name} is not a JSON number")
 
 
-_decode = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant).decode
+def _float(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):
+        raise InvalidJSON("a number is too large")
+    return number
+
+
+def _int(digits: str) -> int:
+    if len(digits) > _MOST_DIGITS:
+        raise InvalidJSON("a number is too large")
+    return int(digits)
+
+
+_MOST_DIGITS = 4300  # Python refuses to read or write longer ones
+
+_decode = json.JSONDecoder(
+    object_pairs_hook=_object, parse_constant=_constant, parse_float=_float, parse_int=_int
+).decode

@@ -31,8 +31,9 @@ class Scanner:
 
     def redact(self, text: str) -> str:
         """Return ``text`` with every spelling of every canary replaced."""
-        for spelling in self._spellings:
-            text = text.replace(spelling, "[redacted]")
+        if self.leaks(text):
+            for spelling in self._spellings:
+                text = text.replace(spelling, "[redacted]")
         return text
 
 

@@ -57,6 +57,16 @@ def test_a_promise_that_the_contract_does_not_make_is_shown_and_no_way_out(story
     assert "shortest allowed way to finish the task: lookup_by_request_id/ok -> attach_note/ok" in text
 
 
+def test_a_call_that_cannot_be_right_any_more_is_not_among_the_expected(story: Story) -> None:
+    again = ("create_record", CREATE, "ok")
+    text = text_of(story(GRAPH, LOST, again, idempotent=False))
+    expected = next(line for line in text.splitlines() if line.startswith("  expected one of: "))
+    assert expected == (
+        "  expected one of: lookup_by_request_id when args.request_id == $rid; finish when args.status == 'unknown';"
+        " ask_human"
+    )
+
+
 def test_where_nothing_is_to_be_annotated_the_task_ends_with_finish(story: Story) -> None:
     roles = {"annotate": None, "read": None}
     text = text_of(story(GRAPH, LOST, roles=roles))

@@ -7,9 +7,8 @@ trap without a way out.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Generator, Iterator, Mapping
-
-import networkx as nx  # type: ignore[import-untyped]
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from itertools import chain
 
 from unacked.agents.protocol import Call, Step, Task
 from unacked.canonical import JSON
@@ -17,15 +16,17 @@ from unacked.contract import Operation
 from unacked.graph import BoundGraph, End, EndReason, Finality, Judgement, Result, judge_events
 from unacked.graph import Call as CallMove
 from unacked.graph import Event as Move
+from unacked.graph.explain import shortest_way
+from unacked.graph.expression import Scope
 
 __all__ = ["walk_graph"]
 
-_STATUSES = ("success", "unknown", "declined", "failed", "refused")
+_STATUSES = ("success", "failed", "refused", "declined", "unknown")
 _ATTEMPTS = 3
 
 
 def walk_graph(task: Task) -> Generator[Call, Mapping[str, JSON], None]:
-    """Walk the graphs of the case until every thread rests, then make the first claim that is allowed."""
+    """Walk the graphs of the case until every thread may claim success, then make the first claim that is allowed."""
     walk = _Walk(task)
     while True:
         call = walk.next_call()
@@ -47,8 +48,8 @@ class _Walk:
         """The next call of the shortest allowed way; a wait first where the last result asked for one."""
         if self._wait_s is not None and "wait" in self._task.tools:
             return Call("wait", {"seconds": self._wait_s})
-        finishes = (Call("finish", {"status": status, "summary": f"walked: {status}"}) for status in _STATUSES)
-        for call in (*self._ways_on(), *finishes):
+        claims = (Call("finish", {"status": status, "summary": f"walked: {status}"}) for status in _STATUSES)
+        for call in chain(self._ways_on(), claims):
             if self._allowed(call):
                 return call
         return Call("finish", {"status": "unknown", "summary": "no allowed call is left"})
@@ -77,12 +78,10 @@ class _Walk:
         return len(self._judged(self._move(call, "next")).violations) == len(self._judged().violations)
 
     def _ways_on(self) -> Iterator[Call]:
-        """The first calls of the ways out of every thread that is not at rest, the shortest way first."""
+        """The first calls of the ways by which unfinished threads can be finished, thread by thread."""
         judged = self._judged()
         for graph in self._task.graphs:
             for index, thread in enumerate(judged.per_graph[graph.name].threads):
-                if _rests(graph, thread.state):
-                    continue
                 for operation in _first_operations(graph, thread.state):
                     key = thread.name, thread.state, operation
                     if self._tried[key] < _ATTEMPTS:
@@ -91,47 +90,57 @@ class _Walk:
 
     def _calls(self, graph: BoundGraph, operation: Operation, thread: int) -> Iterator[Call]:
         """The ways to fill in an operation's arguments: from the script, and from what the thread has sent."""
-        steps = [(number, step) for number, step in enumerate(self._task.script) if step.operation == operation.name]
+        script = self._task.script
+        own = [number for number, step in enumerate(script) if step.operation == operation.name]
+        for number in own[thread:] + own[:thread]:
+            yield from (self._scripted(earlier) for earlier in range(number) if not self._made(script[earlier]))
+            yield self._scripted(number)
         writes = [
-            (number, step)
-            for number, step in enumerate(self._task.script)
+            number
+            for number, step in enumerate(script)
             if self._task.tools[step.operation].writes and step.operation in graph.alphabet
         ]
-        for number, step in steps[thread:] + steps[:thread]:
-            yield Call(operation.name, {**self._ids(number, step), **step.resolved(self._known)})
-        for number, step in writes[thread:] + writes[:thread]:
-            ids = {**self._ids(number, step), **step.resolved(self._known), **self._known}
-            arguments = {item.name: ids[item.name] for item in operation.arguments if item.name in ids}
+        for number in writes[thread:] + writes[:thread]:
+            known = {**self._scripted(number).arguments, **self._known}
+            arguments = {item.name: known[item.name] for item in operation.arguments if item.name in known}
             if all(item.name in arguments for item in operation.arguments if item.required):
                 yield Call(operation.name, arguments)
         if operation.name == "ask_human":
             yield Call("ask_human", {"question": "May I go on?", "reasons": [], "proposed_action": "go on"})
 
-    def _ids(self, number: int, step: Step) -> dict[str, JSON]:
+    def _scripted(self, number: int) -> Call:
+        """A step of the script as a call, under the same names at every attempt."""
+        step = self._task.script[number]
         operation = self._task.tools[step.operation]
         names = ((operation.request, f"req-{number}"), (operation.idempotency, f"key-{number}"))
-        return {name: value for name, value in names if name is not None}
+        ids = {name: value for name, value in names if name is not None}
+        return Call(step.operation, {**ids, **step.resolved(self._known)})
+
+    def _made(self, step: Step) -> bool:
+        wanted = step.resolved(self._known).items()
+        calls = [move for move in self._moves if isinstance(move, CallMove)]
+        return any(move.operation == step.operation and wanted <= move.args.items() for move in calls)
 
 
-def _rests(graph: BoundGraph, state: str) -> bool:
-    """Whether a thread has done its work; a resting start has not begun it."""
-    end = graph.graph.states[state].end
-    return end is Finality.FINAL or (end is Finality.OK and state != graph.graph.start)
-
-
-def _first_operations(graph: BoundGraph, state: str) -> list[str]:
-    """The operations that lead from ``state`` to work that is done, the shortest way first."""
-    network = nx.MultiDiGraph()
-    for here, there, move in graph.network().edges(data=True):
-        if not move["forbid"] and move["call"] != "finish" and here != there:
-            network.add_edge(there, here, weight=1.0 if move["category"] == "ok" else 1.5)
-    goals = {name for name, found in graph.graph.states.items() if found.end is Finality.OK}
-    goals -= {graph.graph.start}
-    distances = nx.multi_source_dijkstra_path_length(network, goals & set(network)) if goals & set(network) else {}
-    best: dict[str, float] = {}
+def _first_operations(graph: BoundGraph, state: str) -> Sequence[str]:
+    """The operations that lead from ``state`` towards the end of the task, the shortest way first."""
+    if _is_finished(graph, state):
+        return ()
+    lengths: dict[str, int] = {}
     for _, there, move in graph.network().out_edges(state, data=True):
-        if move["forbid"] or move["call"] in ("finish", "wait"):
-            continue
-        weight = (1.0 if move["category"] == "ok" else 1.5) + distances.get(there, 100.0)
-        best[move["call"]] = min(weight, best.get(move["call"], weight))
-    return [name for name in sorted(best, key=best.__getitem__) if best[name] < 100.0]
+        way = None if there == state or move["forbid"] else _way_to_finish(graph, there)
+        if way is not None and move["call"] not in ("finish", "wait"):
+            lengths[move["call"]] = min(len(way), lengths.get(move["call"], len(way)))
+    return sorted(lengths, key=lengths.__getitem__)
+
+
+def _is_finished(graph: BoundGraph, state: str) -> bool:
+    """Whether a thread is closed, or has done its work and may claim it; a resting start has not begun it."""
+    if graph.graph.states[state].end is Finality.FINAL:
+        return True
+    way = _way_to_finish(graph, state)
+    return state != graph.graph.start and way is not None and (way == () or way[0].startswith("finish/"))
+
+
+def _way_to_finish(graph: BoundGraph, state: str) -> tuple[str, ...] | None:
+    return shortest_way(graph, state, Scope(args={}, bound=graph.bound, idempotent=graph.idempotent), Finality.OK)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-import networkx as nx  # type: ignore[import-untyped]
+import networkx as nx
 
 from unacked.canonical import JSON
 from unacked.graph.expression import Conjunct, Path, Scope, Undefined
@@ -174,16 +174,22 @@ def _operand(path: Path, scope: Scope, bound_by: Callable[[str], int | None]) ->
     return Operand(path.text, path.get(scope), event)
 
 
-def expected_calls(graph: BoundGraph, state: str) -> tuple[str, ...]:
-    """Return the calls that the state allows, in the order of the graph, as texts; a question is always one."""
+def expected_calls(graph: BoundGraph, state: str, scope: Scope) -> tuple[str, ...]:
+    """Return the calls that the state still allows, in the order of the graph, as texts; a question is always one."""
+    shut = _shut(graph, scope)
     edges = (*graph.graph.states[state].allow, *graph.graph.always_allow)
-    texts = [_expected(graph, edge) for edge in edges]
+    texts = [_expected(graph, edge) for edge in edges if edge.id not in shut]
     if _ASK in graph.registry and _ASK not in graph.table[state]:
         texts.append(_ASK)
     return tuple(text for text in dict.fromkeys(texts) if text)
 
 
 _ASK = "ask_human"
+
+
+def _shut(graph: BoundGraph, scope: Scope) -> set[str]:
+    """Return the edges that are already known not to hold, whatever the agent sends."""
+    return {edge for edge, conjunct in graph.settled if conjunct.evaluate(scope) is False}
 
 
 def _expected(graph: BoundGraph, edge: Edge) -> str:
@@ -198,7 +204,7 @@ def shortest_way(graph: BoundGraph, state: str, scope: Scope, goal: Finality) ->
     and success to other answers, and edges that are already known not to hold (a spent budget, a promise that
     the contract does not make) are left out. None where there is no way.
     """
-    shut = {edge for edge, conjunct in graph.settled if conjunct.evaluate(scope) is False}
+    shut = _shut(graph, scope)
     if goal is Finality.OK:
         success = replace(scope, args={"status": "success"})
         shut |= {edge.id for edge in graph.finishing if not edge.when.holds(success)}
@@ -211,14 +217,15 @@ def shortest_way(graph: BoundGraph, state: str, scope: Scope, goal: Finality) ->
 
 def _shortest_way(graph: BoundGraph, state: str, shut: set[str], goals: set[Finality]) -> tuple[str, ...] | None:
     network = graph.network()
-    reached = {name for name, end in network.nodes(data="end") if end in goals}
+    reached = {name for name, found in graph.graph.states.items() if found.end in goals}
     if state in reached:
         return ()
 
     def cost(_from: str, _to: str, moves: dict[Any, dict[str, Any]]) -> float | None:
         return min((_cost(graph, move) for move in moves.values() if _open(move, shut)), default=None)
 
-    distances, ways = nx.single_source_dijkstra(network, state, weight=cost)
+    found: tuple[dict[str, float], dict[str, list[str]]] = nx.single_source_dijkstra(network, state, weight=cost)  # type: ignore[assignment]
+    distances, ways = found
     ends = sorted(reached & distances.keys(), key=lambda name: (distances[name], name))
     if not ends:
         return None

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
-import networkx as nx  # type: ignore[import-untyped]
+import networkx as nx
 
 from unacked.canonical import JSON
 from unacked.contract import Operation, Registry
@@ -123,7 +123,7 @@ class Graph:
     always_allow: tuple[Edge, ...] = ()
     always_forbid: tuple[Edge, ...] = ()
     _bound: dict[object, BoundGraph] = field(default_factory=dict, repr=False)
-    _network: list[nx.MultiDiGraph] = field(default_factory=list, repr=False)
+    _network: list[nx.MultiDiGraph[str]] = field(default_factory=list, repr=False)
 
     @property
     def start(self) -> str:
@@ -155,7 +155,7 @@ class Graph:
         reached = nx.descendants(self.network(), self.start) | {self.start}
         return [name for name in self.states if name not in reached]
 
-    def network(self) -> nx.MultiDiGraph:
+    def network(self) -> nx.MultiDiGraph[str]:
         """Return the graph as a networkx MultiDiGraph: states, and one edge per (edge, category, alternative)."""
         if not self._network:
             every = (*self.always_allow, *self.always_forbid)
@@ -208,7 +208,7 @@ class BoundGraph:
     finishing: tuple[Edge, ...]
     """The edges that allow ``finish``."""
     ways: dict[object, tuple[str, ...] | None] = field(default_factory=dict, repr=False)
-    _network: list[nx.MultiDiGraph] = field(default_factory=list, repr=False)
+    _network: list[nx.MultiDiGraph[str]] = field(default_factory=list, repr=False)
 
     @property
     def name(self) -> str:
@@ -220,7 +220,7 @@ class BoundGraph:
         words = (self.roles.get(word, word) for word in edge.call)
         return tuple(word for word in words if word is not None)
 
-    def network(self) -> nx.MultiDiGraph:
+    def network(self) -> nx.MultiDiGraph[str]:
         """Return the bound graph as a networkx MultiDiGraph; edge attributes as of ``Graph.network``."""
         if not self._network:
             moves = [
@@ -365,9 +365,9 @@ class _Binder:
 _Moves = Iterable[tuple[str, Edge, str, Mapping[str, tuple[Target, ...]]]]
 
 
-def _network(graph: Graph, moves: _Moves) -> nx.MultiDiGraph:
+def _network(graph: Graph, moves: _Moves) -> nx.MultiDiGraph[str]:
     """Nodes carry ``end``, ``why``, ``start``; edges ``edge``, ``call``, ``category``, ``when``, ``forbid``."""
-    network = nx.MultiDiGraph(name=graph.name, version=graph.version)
+    network: nx.MultiDiGraph[str] = nx.MultiDiGraph(name=graph.name, version=graph.version)
     for state in graph.states.values():
         network.add_node(state.name, end=state.end.value, why=state.why, start=state.name == graph.start)
     for state_name, edge, call, then in moves:

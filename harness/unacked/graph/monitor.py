@@ -367,7 +367,7 @@ class Monitor:
             entered_by=thread.entered_by,
             entered_how=thread.entered_how,
             refused=refused_edges(row, known, thread.bound_by.get),
-            expected=expected_calls(self.graph, thread.state),
+            expected=expected_calls(self.graph, thread.state, known),
             finish_the_task=shortest_way(self.graph, thread.state, known, Finality.OK),
             stop_honestly=shortest_way(self.graph, thread.state, known, Finality.FINAL),
             blame=f"hand-off: {agent} never saw event #{thread.entered_by}" if lost else "agent",

@@ -98,7 +98,9 @@ class Diagnostics:
     def keep(self, entry: Mapping[str, JSON]) -> str:
         """Store one raw error and return the reference under which the events name it."""
         reference = f"d{len(self.entries) + 1}"
-        self.entries.append({"ref": reference, **loads(self._redact(dumps(dict(entry))))})
+        text = dumps(dict(entry))
+        redacted = self._redact(text)
+        self.entries.append({"ref": reference, **(entry if redacted == text else loads(redacted))})
         return reference
 
 
