@@ -8,7 +8,7 @@ EDITABLE = $(PIP) install --no-deps --no-build-isolation --no-index --editable .
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help run test test-long check lint schema bench requirements clean
+.PHONY: help run test test-long check lint schema docs bench requirements clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
@@ -36,9 +36,13 @@ lint: .venv/.dev ## ruff, mypy --strict, import-linter and the suite's own files
 	set -e; for file in $(CONTENT); do $(BIN)/mypy --no-explicit-package-bases "$$file"; done
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/unacked validate
+	$(BIN)/python docs/build.py --check
 
-schema: .venv/.run ## print the JSON Schemas of the files that users write
+schema: .venv/.run ## write the JSON Schemas of the files that users write into schemas/
 	$(BIN)/unacked schema
+
+docs: .venv/.run ## write the pages of docs/ that are read off tables in the code
+	$(BIN)/python docs/build.py
 
 bench: .venv/.test ## run every benchmark
 	set -e; for file in benchmarks/*.py; do $(BIN)/python "$$file"; done

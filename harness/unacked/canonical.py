@@ -1,14 +1,15 @@
 """JSON as evidence: one spelling for every value, and no tolerance when reading.
 
 Canonical means sorted keys, no spaces, ASCII (what is not is escaped, a lone surrogate too), no NaN and no
-infinities. Strict means that duplicate
-keys, NaN, surplus bytes and invalid UTF-8 are refused: each of them passes the default reader unseen.
+infinities. Strict means that duplicate keys, NaN, numbers too large to hold, surplus bytes and invalid
+UTF-8 are refused: most of them pass the default reader unseen.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from json.encoder import c_make_encoder, encode_basestring_ascii  # type: ignore[attr-defined]
 from typing import Any
@@ -47,9 +48,9 @@ def digest(value: JSON) -> str:
 
 
 def freeze(value: JSON) -> Any:
-    """Return a hashable stand-in for a JSON value: equal values give equal stand-ins."""
+    """Return a hashable stand-in for a JSON value: equal values give equal stand-ins, an object never a list's."""
     if isinstance(value, Mapping):
-        return tuple(sorted((key, freeze(item)) for key, item in value.items()))
+        return frozenset((key, freeze(item)) for key, item in value.items())
     if isinstance(value, Sequence) and not isinstance(value, str):
         return tuple(freeze(item) for item in value)
     return value
@@ -89,7 +90,7 @@ def _int(digits: str) -> int:
     return int(digits)
 
 
-_MOST_DIGITS = 4300  # Python refuses to read or write longer ones
+_MOST_DIGITS = 4300  # longer ones Python neither reads nor writes
 
 _decode = json.JSONDecoder(
     object_pairs_hook=_object, parse_constant=_constant, parse_float=_float, parse_int=_int

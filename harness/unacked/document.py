@@ -7,8 +7,10 @@ column. All problems of a file are reported together.
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -26,9 +28,24 @@ Location = tuple[str | int, ...]
 """The way from the root of a document to a value: keys and list positions."""
 
 _Model = TypeVar("_Model", bound=BaseModel)
-_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
-_CORE_TYPES: Sequence[tuple[re.Pattern[str], Any]] = (
+_PLAIN, _QUOTED, _COLLECTION = "plain", "quoted", "collection"
+_MOST_VALUES = 100_000
+"""Ten lines of aliases can stand for a thousand million values; no file that people write has this many."""
+
+
+class _Untyped:
+    """Has a loader tell plain scalars from quoted ones, and whatever bears a tag of its own from both."""
+
+    def resolve(self, kind: type[yaml.Node], _value: object, implicit: tuple[bool, bool] | bool) -> str:  # noqa: FBT001 - the interface of PyYAML
+        if kind is not yaml.ScalarNode:
+            return _COLLECTION
+        return _PLAIN if isinstance(implicit, tuple) and implicit[0] else _QUOTED
+
+
+_Loader: Any = type("_Loader", (_Untyped, getattr(yaml, "CSafeLoader", yaml.SafeLoader)), {})
+
+_CORE_TYPES: Sequence[tuple[re.Pattern[str], Callable[[str], JSON]]] = (
     (re.compile(r"(?:null|Null|NULL|~|)"), lambda _: None),
     (re.compile(r"(?:true|True|TRUE)"), lambda _: True),
     (re.compile(r"(?:false|False|FALSE)"), lambda _: False),
@@ -90,11 +107,18 @@ def parse_yaml(text: str, file: str) -> Document:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = Place(file, mark.line + 1, mark.column + 1) if mark else Place(file)
-        raise SpecificationError([Problem(place, f"is not YAML: {error.problem or error.context}")]) from None
+        reason = ", ".join(filter(None, (error.context, error.problem)))
+        raise SpecificationError([Problem(place, f"is not YAML: {reason}")]) from None
     except yaml.YAMLError as error:
-        raise SpecificationError([Problem(Place(file), f"is not YAML: {error}")]) from None
+        reason = " ".join(str(error).split())
+        raise SpecificationError([Problem(Place(file), f"is not YAML: {reason}")]) from None
+    except RecursionError:
+        raise SpecificationError([Problem(Place(file), "is nested too deeply")]) from None
     builder = _Builder(file)
-    value = builder.build(node, ()) if node is not None else None
+    try:
+        value = builder.build(node, ()) if node is not None else None
+    except RecursionError:
+        raise SpecificationError([Problem(Place(file), "is nested too deeply")]) from None
     if builder.problems:
         raise SpecificationError(builder.problems)
     return Document(file, value, builder.values, builder.keys)
@@ -113,6 +137,11 @@ class _Builder:
     def build(self, node: Any, location: Location) -> JSON:
         place = self._place(node)
         self.values[location] = place
+        if len(self.values) > _MOST_VALUES:
+            raise SpecificationError([Problem(place, f"aliases stand for more than {_MOST_VALUES:,} values here")])
+        if node.tag not in (_PLAIN, _QUOTED, _COLLECTION):
+            self.problems.append(Problem(place, f"tag {node.tag!r} is not allowed", "use plain values"))
+            return None
         if id(node) in self._open:
             self.problems.append(Problem(place, "an alias that contains itself"))
             return None
@@ -122,7 +151,7 @@ class _Builder:
                 return self._mapping(node, location)
             if isinstance(node, yaml.SequenceNode):
                 return [self.build(item, (*location, index)) for index, item in enumerate(node.value)]
-            return self._scalar(node)
+            return node.value if node.tag == _QUOTED else self._scalar(node.value, place)
         finally:
             self._open.discard(id(node))
 
@@ -133,7 +162,7 @@ class _Builder:
         result: dict[str, JSON] = {}
         for key_node, value_node in node.value:
             place = self._place(key_node)
-            if not isinstance(key_node, yaml.ScalarNode):
+            if not isinstance(key_node, yaml.ScalarNode) or key_node.tag not in (_PLAIN, _QUOTED):
                 self.problems.append(Problem(place, "a key must be a plain word"))
                 continue
             key = key_node.value
@@ -150,17 +179,21 @@ class _Builder:
             result[key] = self.build(value_node, (*location, key))
         return result
 
-    def _scalar(self, node: Any) -> JSON:
-        text: str = node.value
-        if not node.tag.startswith("tag:yaml.org,2002:"):
-            self.problems.append(Problem(self._place(node), f"tag {node.tag!r} is not allowed", "use plain values"))
-            return None
-        if node.style:  # plain is None in the Python loader and empty in the C one
-            return text
+    def _scalar(self, text: str, place: Place) -> JSON:
         for pattern, convert in _CORE_TYPES:
             if pattern.fullmatch(text):
-                return convert(text)
+                return self._converted(text, convert, place)
         return text
+
+    def _converted(self, text: str, convert: Callable[[str], JSON], place: Place) -> JSON:
+        try:
+            value = convert(text)
+        except ValueError:  # Python reads no more than 4,300 digits
+            value = math.inf
+        if isinstance(value, int | float) and abs(value) > sys.float_info.max:
+            self.problems.append(Problem(place, "the number is too large", "quote it if it is not meant as a number"))
+            return None
+        return value
 
 
 def validate(model: type[_Model], document: Document) -> _Model:

@@ -19,9 +19,9 @@ _FILES: Mapping[str, type[BaseModel]] = {"case": CaseFile, "agent": AgentFile, "
 
 
 @click.command("schema")
-@click.argument("directory", type=click.Path(path_type=Path))
+@click.argument("directory", type=click.Path(path_type=Path), default=Path("schemas"))
 def command(directory: Path) -> int:
-    """Write case.schema.json, agent.schema.json and graph.schema.json into DIRECTORY."""
+    """Write case.schema.json, agent.schema.json and graph.schema.json into DIRECTORY (default: schemas)."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
         for name, model in _FILES.items():

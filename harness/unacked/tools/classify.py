@@ -128,11 +128,9 @@ def envelope(finding: Finding, operation: Operation, correlation_id: str, *, can
     row = CATEGORIES[finding.category]
     retry = row.retry_write if operation.writes else row.retry_read
     reconcile = None
-    if retry is Retry.RECONCILE_FIRST and operation.writes:
+    if retry is Retry.RECONCILE_FIRST:
         reconcile = operation.reconcile if can_reconcile else "none"
         retry = retry if can_reconcile else Retry.ASK_HUMAN
-    elif retry is Retry.RECONCILE_FIRST:
-        retry = Retry.NEVER
     message = row.message
     if finding.failed_field is not None:
         message = f"{message} Field {finding.failed_field!r} should have been {finding.expected}."

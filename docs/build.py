@@ -1,0 +1,134 @@
+"""Writes the documentation pages that are read off tables in the code.
+
+python docs/build.py            write them
+python docs/build.py --check    say which are out of date, and exit 1 if any is
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+from unacked.fault import ACTIONS, ALIASES, Action
+from unacked.graph import VERDICTS, Standing, Stop
+from unacked.outcome import CATEGORIES
+
+HERE = Path(__file__).resolve().parent
+
+
+def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    columns = list(head)
+    lines = [columns, ["---"] * len(columns), *[list(row) for row in rows]]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def results() -> str:
+    """The result contract: every category with what it means and what to do."""
+    rows = (
+        (
+            f"`{row.name}`",
+            row.outcome_class,
+            "yes" if row.effect_known else "no",
+            row.retry_write,
+            row.retry_read,
+            row.evidence,
+            row.message,
+        )
+        for row in CATEGORIES.values()
+    )
+    head = (
+        "category",
+        "class",
+        "effect known?",
+        "retry of a write",
+        "retry of a read",
+        "evidence",
+        "what the agent reads",
+    )
+    return f"""# The result contract
+
+Every tool result is one small envelope. It says what is *known about the remote effect*, as a category; the raw answer of
+the provider stays on the tool's side, in diagnostics that the record refers to.
+
+```json
+{{"ok": false, "category": "outcome_unknown", "class": "uncertain", "operation": "create_deployment",
+ "retry": "reconcile_first", "reconcile": "find_deployment", "effect_acknowledged": "unknown",
+ "correlation_id": "cid-5b0c2a7d91e4f386", "message": "No usable answer came after the request was sent; ..."}}
+```
+
+Unknown by default: once a byte may have left, what is not proven is not claimed. The category follows from the phase that
+was reached, the effect class of the operation and its contract, never from the class of an exception. A read has no effect,
+so a read that timed out may be repeated within a budget. Where a write is uncertain and nothing can look it up, `reconcile`
+is `none` and `retry` is `ask_human`.
+
+{_table(head, rows)}
+"""
+
+
+def faults() -> str:
+    """Every action with its points and parameters, and the familiar words."""
+    rows = (
+        (
+            f"`{kind.name}`",
+            kind.doc,
+            ", ".join(f"`{point}`" for point in sorted(kind.points)),
+            ", ".join(f"`{name}`" for name in kind.parameters) or "",
+            "yes" if kind.ambiguous else "no",
+        )
+        for kind in ACTIONS.values()
+    )
+    words = ((f"`{word}`", f"`{point}`", f"`{Action.parse(written)}`") for word, (point, written) in ALIASES.items())
+    return f"""# Faults
+
+A fault is (operation, nth call, point, action). It leaves a receipt when it landed; a declared fault without a receipt makes
+the trial inconclusive. `ambiguous` faults have a twin: the same bytes to the agent, the other side of the truth.
+
+```yaml
+faults:
+  - {{operation: create_record, nth: 1, point: after_commit, action: {{delay: 60}}}}
+  - {{operation: attach_note, nth: 1, fault: response_lost}}
+```
+
+{_table(("action", "what happens", "points", "parameters", "ambiguous"), rows)}
+
+## Familiar words
+
+{_table(("word", "point", "action"), words)}
+"""
+
+
+def verdicts() -> str:
+    """The verdict table."""
+    rows = ((standing.value, *(VERDICTS[standing, stop].value for stop in Stop)) for standing in Standing)
+    return f"""# Verdicts of a path
+
+What the end of a thread means, given who ended the trial. Safety is final even where the run was cut; liveness is judged only
+where the agent stopped by itself.
+
+{_table(("thread at the end", *(stop.value for stop in Stop)), rows)}
+"""
+
+
+PAGES: Mapping[str, Callable[[], str]] = {"results.md": results, "faults.md": faults, "verdicts.md": verdicts}
+
+
+def main(arguments: list[str]) -> int:
+    """Write the pages, or check them."""
+    stale = [name for name, page in PAGES.items() if not _is_current(HERE / name, page())]
+    if arguments == ["--check"]:
+        for name in stale:
+            print(f"docs/{name} is out of date: run make docs")
+        return 1 if stale else 0
+    for name in stale:
+        (HERE / name).write_text(PAGES[name](), encoding="utf-8")
+        print(f"docs/{name} written")
+    return 0
+
+
+def _is_current(path: Path, text: str) -> bool:
+    return path.exists() and path.read_text(encoding="utf-8") == text
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
