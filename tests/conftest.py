@@ -12,6 +12,8 @@ from hypothesis import settings
 settings.register_profile("unacked", settings(), deadline=None)
 settings.load_profile("unacked")
 
+pytest_plugins = ["pytester"]  # pytest takes this from the topmost conftest only
+
 UNDER_CI = os.environ.get("CI") == "true"
 
 

@@ -7,6 +7,7 @@ checked where the suite is loaded.
 from __future__ import annotations
 
 import datetime as dt
+import re
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
@@ -22,9 +23,9 @@ __all__ = ["AgentFile", "Answer", "CaseFile", "Limits"]
 
 
 class _Strict(BaseModel):
-    """A mapping in which every key is known."""
+    """A mapping in which every key is known, and no value is taken for one of another type."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, arbitrary_types_allowed=True)
 
 
 def _category(name: str) -> str:
@@ -44,6 +45,10 @@ Identifier = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$", max_le
 
 FinalStatus = Literal["success", "unknown", "declined", "failed", "refused"]
 
+# A file holds the word, not the member of the enumeration.
+PointWord = Annotated[Point, Field(strict=False)]
+RetryWord = Annotated[Retry, Field(strict=False)]
+IdempotencyWord = Annotated[Idempotency, Field(strict=False)]
 
 WrittenAction = Annotated[
     Action,
@@ -65,7 +70,7 @@ class FaultFile(_Strict):
 
     operation: str
     nth: Annotated[int, Field(ge=1)] = 1
-    point: Point | None = None
+    point: PointWord | None = None
     action: WrittenAction | None = None
     fault: str | None = None
     committed: bool | None = None
@@ -111,7 +116,7 @@ class ExpectedResult(_Strict):
     operation: str
     nth: Annotated[int, Field(ge=1)] = 1
     category: Annotated[str, AfterValidator(_category)]
-    retry: Retry | None = None
+    retry: RetryWord | None = None
     failed_field: str | None = None
 
 
@@ -135,7 +140,7 @@ class Known(_Strict):
     """The column "remote effect known?" after the fault, and the class of the outcome."""
 
     effect_known: bool
-    outcome_class: OutcomeClass = Field(alias="class")
+    outcome_class: OutcomeClass = Field(alias="class", strict=False)
 
 
 class Answer(_Strict):
@@ -149,7 +154,7 @@ class Answer(_Strict):
 class ContractTerms(_Strict):
     """What the service declares for one operation in this case."""
 
-    idempotency: Idempotency
+    idempotency: IdempotencyWord
 
 
 class Limits(_Strict):
@@ -159,15 +164,22 @@ class Limits(_Strict):
     deadline_s: Annotated[float, Field(gt=0)] = 600.0
 
 
+def _day(written: JSON) -> dt.date:
+    if isinstance(written, str) and _DAY.fullmatch(written):
+        return dt.date.fromisoformat(written)
+    raise ValueError("expected a day, such as 2027-01-31")
+
+
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
 class ExpectedFailure(_Strict):
     """A failure that is known and owned, until a day."""
 
     agent: str
     reason: str = Field(min_length=1)
     owner: str = Field(min_length=1)
-    until: Annotated[
-        dt.date, BeforeValidator(lambda value: dt.date.fromisoformat(value) if isinstance(value, str) else value)
-    ]
+    until: Annotated[dt.date, BeforeValidator(_day)]
 
 
 Step = Annotated[dict[str, dict[str, JSON]], Field(min_length=1, max_length=1)]

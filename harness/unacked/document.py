@@ -37,10 +37,11 @@ _MOST_VALUES = 100_000
 class _Untyped:
     """Has a loader tell plain scalars from quoted ones, and whatever bears a tag of its own from both."""
 
-    def resolve(self, kind: type[yaml.Node], _value: object, implicit: tuple[bool, bool] | bool) -> str:  # noqa: FBT001 - the interface of PyYAML
+    def resolve(self, kind: type[yaml.Node], _value: object, implicit: Any) -> str:
+        """Return the tag of a node that the file gives none; ``implicit`` is (plain, quoted) for scalars."""
         if kind is not yaml.ScalarNode:
             return _COLLECTION
-        return _PLAIN if isinstance(implicit, tuple) and implicit[0] else _QUOTED
+        return _PLAIN if implicit[0] else _QUOTED
 
 
 _Loader: Any = type("_Loader", (_Untyped, getattr(yaml, "CSafeLoader", yaml.SafeLoader)), {})
@@ -109,9 +110,10 @@ def parse_yaml(text: str, file: str) -> Document:
         place = Place(file, mark.line + 1, mark.column + 1) if mark else Place(file)
         reason = ", ".join(filter(None, (error.context, error.problem)))
         raise SpecificationError([Problem(place, f"is not YAML: {reason}")]) from None
-    except yaml.YAMLError as error:
-        reason = " ".join(str(error).split())
-        raise SpecificationError([Problem(Place(file), f"is not YAML: {reason}")]) from None
+    except yaml.reader.ReaderError as error:
+        before = text[: error.position]
+        place = Place(file, before.count("\n") + 1, error.position - before.rfind("\n"))
+        raise SpecificationError([Problem(place, f"is not YAML: {error.reason}")]) from None
     except RecursionError:
         raise SpecificationError([Problem(Place(file), "is nested too deeply")]) from None
     builder = _Builder(file)
@@ -138,7 +140,7 @@ class _Builder:
         place = self._place(node)
         self.values[location] = place
         if len(self.values) > _MOST_VALUES:
-            raise SpecificationError([Problem(place, f"aliases stand for more than {_MOST_VALUES:,} values here")])
+            raise SpecificationError([Problem(Place(self.file), f"holds more than {_MOST_VALUES:,} values")])
         if node.tag not in (_PLAIN, _QUOTED, _COLLECTION):
             self.problems.append(Problem(place, f"tag {node.tag!r} is not allowed", "use plain values"))
             return None
@@ -202,35 +204,51 @@ def validate(model: type[_Model], document: Document) -> _Model:
         return model.model_validate(document.value)
     except ValidationError as error:
         details = error.errors(include_url=False, include_context=True)
-        raise SpecificationError(_problem(model, document, detail) for detail in details) from None
+        raise SpecificationError(_problems(model, document, details)) from None
 
 
-def _problem(model: type[BaseModel], document: Document, detail: ErrorDetails) -> Problem:
-    location = _resolvable(document.value, detail["loc"])
-    name = ".".join(str(part) for part in detail["loc"]) or "the file"
+def _problems(model: type[BaseModel], document: Document, details: Sequence[ErrorDetails]) -> Iterator[Problem]:
+    """Yield one problem for each place: where a value may have several forms, what the nearest form lacks."""
+    found: dict[Location, list[ErrorDetails]] = {}
+    for detail in details:
+        found.setdefault(_location(document.value, detail), []).append(detail)
+    for location, here in found.items():
+        if not any(deeper[: len(location)] == location for deeper in found if deeper != location):
+            yield _problem(model, document, location, here)
+
+
+def _problem(
+    model: type[BaseModel], document: Document, location: Location, details: Sequence[ErrorDetails]
+) -> Problem:
+    detail = details[0]
+    name = ".".join(str(part) for part in location) or "the file"
     if detail["type"] == "extra_forbidden":
         known = _known_keys(model, location[:-1])
         return document.key_problem(location, f"unknown key {location[-1]!r}", nearest(str(location[-1]), known))
     if detail["type"] == "missing":
-        return document.problem(location[:-1] or (), f"missing key {detail['loc'][-1]!r}")
+        return document.problem(location[:-1], f"missing key {location[-1]!r}")
     if detail["type"] in ("model_type", "dict_type", "model_attributes_type"):
         return document.problem(location, f"{name}: expected a mapping of keys, got {_shown(detail['input'])}")
-    message = detail["msg"].removeprefix("Value error, ")
+    if detail["type"] == "value_error":
+        message, _, hint = str(detail["ctx"]["error"]).partition("; ")
+        got = "" if isinstance(detail["input"], dict) else f", got {_shown(detail['input'])}"
+        return document.problem(location, f"{name}: {message}{got}", hint)
+    message = ", or: ".join(detail["msg"] for detail in details)
     return document.problem(location, f"{name}: {message}, got {_shown(detail['input'])}")
 
 
-def _resolvable(value: JSON, location: Sequence[str | int]) -> Location:
-    """Drop the parts of a pydantic location that name union members, not places in the file."""
-    resolved: list[str | int] = []
-    for index, part in enumerate(location):
+def _location(value: JSON, detail: ErrorDetails) -> Location:
+    """Return the place in the file that a pydantic location means, without the names of union members in it."""
+    location: list[str | int] = []
+    for part in detail["loc"]:
         in_object = isinstance(value, dict) and part in value
         in_list = isinstance(value, list) and isinstance(part, int) and part < len(value)
         if in_object or in_list:
             value = value[part]
-        elif index < len(location) - 1:
-            continue
-        resolved.append(part)
-    return tuple(resolved)
+            location.append(part)
+    if detail["type"] == "missing":
+        location.append(detail["loc"][-1])
+    return tuple(location)
 
 
 def _known_keys(model: type[BaseModel], location: Location) -> list[str]:

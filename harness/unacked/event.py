@@ -74,22 +74,23 @@ class Event:
 
     @classmethod
     def from_json(cls, value: Mapping[str, JSON]) -> Event:
-        """Read an event back; raises RecordError on an unknown event or a missing member."""
+        """Read an event back; raises RecordError on an unknown event and on a member that makes no sense."""
         name = value.get("event")
         if not isinstance(name, str) or name not in EVENTS:
             raise RecordError(f"unknown event {name!r}; this record was written by another version")
-        if not isinstance(value.get("time"), int | float):
+        time, detail = value.get("time"), value.get("detail", {})
+        if not isinstance(time, int | float) or isinstance(time, bool):
             raise RecordError(f"event {name!r} has no time")
-        return cls(
-            time=value["time"],
-            event=name,
-            id=value.get("id"),
-            operation=value.get("operation"),
-            target_class=value.get("target_class"),
-            category=value.get("category"),
-            diagnostics_ref=value.get("diagnostics_ref"),
-            detail=value.get("detail", {}),
-        )
+        if not isinstance(detail, dict):
+            raise RecordError(f"the detail of event {name!r} is not an object")
+        words = {word: value.get(word) for word in _WORDS}
+        for word, written in words.items():
+            if not isinstance(written, str | None):
+                raise RecordError(f"the {word} of event {name!r} is not a text")
+        return cls(time, name, **words, detail=detail)
+
+
+_WORDS = ("id", "operation", "target_class", "category", "diagnostics_ref")
 
 
 class Emit(Protocol):

@@ -137,7 +137,22 @@ _KINDS = (
     _kind("redirect", _AROUND_COMMIT, "307 to the same place", {"code": 307}),
     _kind("rate_limit", _BEFORE_COMMIT, "429", {"retry_after_s": None}, ambiguous=False),
     _kind("expire_credential", _BEFORE_COMMIT, "the credential expires at this call", ambiguous=False),
-    _kind("deny", _BEFORE_COMMIT, "this identity loses the permission at this call", ambiguous=False),
+    _kind("revoke_credential", _BEFORE_COMMIT, "the credential is revoked at this call", ambiguous=False),
+    _kind("never_valid", _BEFORE_COMMIT, "the service has never known the credential", ambiguous=False),
+    _kind(
+        "deny",
+        _BEFORE_COMMIT,
+        "this identity loses the permission at this call; hidden: 404 in place of 403",
+        {"hidden": False},
+        ambiguous=False,
+    ),
+    _kind(
+        "failure",
+        _BEFORE_COMMIT,
+        "the service's own execution fails with this status, without an effect; an idempotency key may keep it",
+        {"status": 500, "headers": {}, "body": {"error": "failed"}},
+        ambiguous=False,
+    ),
 )
 
 ACTIONS: Mapping[str, ActionKind] = {kind.name: kind for kind in _KINDS}
@@ -213,7 +228,9 @@ _SENSE: Mapping[str, tuple[Callable[[JSON], bool], str]] = {
     "retry_after_s": (lambda value: _is_number(value) and value >= 0, "a number of seconds"),
     "bytes": (lambda value: type(value) is int and value >= 0, "a whole number of bytes"),
     "code": (lambda value: type(value) is int and 200 <= value <= 599, "an HTTP status from 200 to 599"),
+    "status": (lambda value: type(value) is int and 400 <= value <= 599, "an HTTP status from 400 to 599"),
     "headers": (lambda value: isinstance(value, Mapping), "an object of header names and values"),
+    "hidden": (lambda value: isinstance(value, bool), "true or false"),
     "field": (_is_text, "a field's name, or a way to it: items.0.id"),
     "text": (_is_text, "a text"),
     "content_type": (_is_text, "a media type"),

@@ -1,13 +1,15 @@
 """Credentials as canaries: made for one trial, and looked for in every sink afterwards.
 
 A secret leaks in more spellings than its own: inside base64 at any of three alignments, percent-encoded,
-escaped in JSON, as hexadecimal. All of them are looked for.
+escaped in JSON (or in JSON inside JSON, as a raw answer stands in the record), as hexadecimal. All of them
+are looked for.
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import json
 from collections.abc import Sequence
 from urllib.parse import quote
 
@@ -38,13 +40,18 @@ class Scanner:
 
 
 def _spellings(secret: str) -> list[str]:
-    raw = secret.encode()
-    spellings = [secret, raw.hex(), raw.hex().upper(), quote(secret, safe="")]
-    spellings.append("".join(f"%{byte:02X}" for byte in raw))
-    spellings.append("".join(f"\\u{ord(character):04x}" for character in secret))
+    raw, units = secret.encode(), secret.encode("utf-16-be").hex(" ", 2)
+    spellings = [secret, quote(secret, safe=""), json.dumps(secret)[1:-1]]
+    for cased in (str.lower, str.upper):
+        spellings += [cased(raw.hex()), "%" + cased(raw.hex("%"))]
+        spellings += [escape + cased(units).replace(" ", escape) for escape in _ESCAPES]
     for offset in range(3):
         padded = b"\x00" * offset + raw
         start, end = (offset * 8 + 5) // 6, len(padded) * 8 // 6
         spellings.append(base64.b64encode(padded)[start:end].decode())
         spellings.append(base64.urlsafe_b64encode(padded)[start:end].decode())
     return list(dict.fromkeys(spellings))
+
+
+_ESCAPES = ("\\u", "\\\\u", "\\\\\\\\u")
+"""JSON's escape; as it stands in JSON that is itself a string in JSON; and once more so."""

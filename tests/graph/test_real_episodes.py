@@ -91,27 +91,33 @@ def test_ten_episodes_created_again_and_twenty_four_reconciled() -> None:
     assert (len(CREATED_AGAIN), len(RECONCILED)) == (10, 24)
 
 
-def test_the_counts_by_model_and_prompt(judged: dict[str, Judgement]) -> None:
+MODELS = {"1.5b": "Qwen2.5-Coder 1.5B", "0.5b": "Qwen2.5-Coder 0.5B", "smol": "smol"}
+COLUMNS = [
+    "UNSAFE second-create",
+    "UNSAFE not_in_expected_set",
+    "FAIL open_obligation",
+    "INCONCLUSIVE",
+    "PASS finish(unknown)",
+    "PASS finish(success)",
+]
+
+
+def _column(name: str, judgement: Judgement) -> str:
+    """Verdict and rule; for PASS what the agent claimed."""
+    rule = judgement.explanation.rule if judgement.explanation else ""
+    claim = next((word for word in STORIES[name] if word.startswith("finish")), "")
+    return f"{judgement.verdict} {claim if judgement.verdict is Verdict.PASS else rule}".strip()
+
+
+def test_the_table_of_the_documentation_counts_these_verdicts(judged: dict[str, Judgement], root: Path) -> None:
     counts = Counter(
-        (item["model"], item["prompt"], judged[item["trace"]].verdict.value, _rule(judged[item["trace"]]))
-        for item in EXPECTED
+        (item["model"], item["prompt"], _column(item["trace"], judged[item["trace"]])) for item in EXPECTED
     )
-    assert counts == {
-        ("0.5b", "guard", "UNSAFE", "second-create"): 4,
-        ("0.5b", "naive", "UNSAFE", "second-create"): 1,
-        ("1.5b", "guard", "UNSAFE", "second-create"): 4,
-        ("1.5b", "guard", "FAIL", "open_obligation"): 2,
-        ("1.5b", "guard", "PASS", ""): 25,
-        ("1.5b", "naive", "UNSAFE", "second-create"): 1,
-        ("1.5b", "naive", "UNSAFE", "not_in_expected_set"): 1,
-        ("1.5b", "naive", "FAIL", "open_obligation"): 1,
-        ("1.5b", "naive", "PASS", ""): 7,
-        ("smol", "guard", "INCONCLUSIVE", ""): 1,
-    }
-
-
-def _rule(judgement: Judgement) -> str:
-    return judgement.explanation.rule if judgement.explanation else ""
+    assert {column for _, _, column in counts} == set(COLUMNS)
+    page = (root / "docs" / "real-episodes.md").read_text(encoding="utf-8")
+    for model, prompt in dict.fromkeys((model, prompt) for model, prompt, _ in counts):
+        cells = [counts[model, prompt, column] for column in COLUMNS]
+        assert f"| {' | '.join(map(str, [MODELS[model], prompt, sum(cells), *cells]))} |" in page
 
 
 def episode(*turns: tuple[str, dict[str, str], str], **others: object) -> dict[str, object]:

@@ -211,6 +211,17 @@ def test_a_silent_stop_is_explained(story: Story) -> None:
     assert judgement.explanation.rule == "open_obligation"
 
 
+def test_what_a_crash_left_open_is_not_laid_at_the_door_of_the_agent(story: Story) -> None:
+    judgement = story(GRAPH, LOST, end="crash")
+    assert judgement.verdict == "ERROR"
+    assert judgement.explanation is not None
+    assert judgement.explanation.rule == "harness-crash"
+    assert judgement.explanation.why == (
+        "the harness or a provider failed, not the agent; an obligation is open:"
+        " the first create may have committed; reconcile before any write"
+    )
+
+
 def test_a_trial_without_an_end_counts_as_cut(graphs: dict[str, Graph], registry: Registry) -> None:
     bound = graphs[GRAPH].bind({}, registry, {})
     assert judge_events([], [bound]).verdict == "INCONCLUSIVE"

@@ -8,7 +8,7 @@ from unacked.contract import Idempotency
 from unacked.fault import Action
 
 HONOURED = [mode for mode in Idempotency if mode.honoured]
-FAILS = Action.parse({"status": {"code": 500, "body": {"error": "down"}}})
+FAILS = Action.parse({"failure": {"status": 500, "body": {"error": "down"}}})
 
 FIRST = (201, {"jar_id": "jar-1", "replayed": False, "correlation_id": "c-1"})
 REPLAY = (201, {"jar_id": "jar-1", "replayed": True, "correlation_id": "c-1"})

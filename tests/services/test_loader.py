@@ -121,7 +121,7 @@ def test_a_failure_at_import_has_the_innermost_line_of_the_file(write: Any) -> N
 
     problem = problem_of(path)
 
-    assert problem.place == Place(str(path), 2, 1)
+    assert problem.place == Place(str(path), 2, 12)
     assert problem.message == "fails while it is loaded: ValueError: invalid literal for int() with base 10: 'x'"
 
 

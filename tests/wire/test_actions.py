@@ -18,6 +18,8 @@ from unacked.fault import ACTIONS, ALIASES, Action, Fault, Point
         ("gzip", {"kind": "corrupt"}),
         ({"wrong_framing": "eof_delimited"}, {"kind": "eof_delimited"}),
         ({"status": 503}, {"code": 503, "headers": {}, "body": {}}),
+        ("failure", {"status": 500, "headers": {}, "body": {"error": "failed"}}),
+        ({"deny": {"hidden": True}}, {"hidden": True}),
     ],
 )
 def test_an_action_is_a_word_or_a_word_with_its_parameters(written: Any, parameters: dict[str, Any]) -> None:
@@ -35,6 +37,8 @@ def test_an_action_is_a_word_or_a_word_with_its_parameters(written: Any, paramet
         ({"delay": 0}, "action 'delay': seconds is a number of seconds of at least 0.001, not 0"),
         ({"cut": -1}, "action 'cut': bytes is a whole number of bytes, not -1"),
         ({"status": 102}, "action 'status': code is an HTTP status from 200 to 599, not 102"),
+        ({"failure": 200}, "action 'failure': status is an HTTP status from 400 to 599, not 200"),
+        ({"deny": 404}, "action 'deny': hidden is true or false, not 404"),
         ({"gzip": "corupt"}, "action 'gzip': unknown kind 'corupt'; did you mean 'corrupt'?"),
     ],
 )

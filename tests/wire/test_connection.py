@@ -143,6 +143,20 @@ def test_an_uncommitted_twin_is_answered_without_a_trace() -> None:
     assert peer.events == ["remote_received", "fault_fired"]
 
 
+@pytest.mark.parametrize("point", [Point.BEFORE_COMMIT, Point.AFTER_COMMIT])
+@pytest.mark.parametrize(("headers", "echo"), [({}, b"c-7"), ({"X-Correlation-Id": "c-8"}, b"c-8")])
+def test_another_status_echoes_the_correlation_id_as_every_answer_of_a_service_does(
+    point: Point, headers: dict[str, str], echo: bytes
+) -> None:
+    status = Action.parse({"status": {"code": 409, "headers": headers, "body": {"error": "conflict"}}})
+    peer = Peer(Fault("create_record", point, status))
+
+    (answer,) = peer.feed(POST.replace(b"content-length", b"x-correlation-id: c-7\r\ncontent-length"))
+
+    head = answer.data.lower().split(b"\r\n")
+    assert [line for line in head if line.startswith(b"x-correlation-id")] == [b"x-correlation-id: " + echo]
+
+
 def test_an_answer_can_be_broken_and_its_connection_closed_afterwards() -> None:
     peer = Peer(
         Fault("create_record", Point.IN_BODY, Action.parse({"body": "[]"})),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 
 from unacked.canonical import JSON
@@ -87,10 +88,8 @@ def _graph_findings(brief: Brief, history: History) -> Iterator[Finding]:
 
 def _reproduction(history: History) -> str:
     begin: JSON = next((event.detail for event in history.named("trial_begin")), {})
-    return (
-        f"unacked run {begin.get('case', '')} --agent {begin.get('agent')}"
-        f" --seed {begin.get('seed')} --repeat {begin.get('repeat')}"
-    )
+    options = (part for name in ("agent", "seed", "repeat") for part in (f"--{name}", str(begin.get(name))))
+    return shlex.join(["unacked", "run", str(begin.get("case")), *options])
 
 
 def _final_claim(brief: Brief, history: History) -> Iterator[Finding]:

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping
 from unacked.canonical import JSON
 from unacked.claims.brief import Brief
 from unacked.claims.finding import Claim, Finding
+from unacked.contract import Operation
 from unacked.event import Event, History
 from unacked.graph import Verdict
-from unacked.outcome import CATEGORIES, OutcomeClass
+from unacked.outcome import CATEGORIES, CATEGORY_SETS, OutcomeClass
 
 __all__ = ["result_claim"]
 
@@ -55,7 +56,7 @@ def _honesty(brief: Brief, history: History) -> Iterator[Finding]:
     received = {event.id for event in history.named("remote_received")}
     for event in history.named("result"):
         operation = brief.tools.get(event.operation or "")
-        if operation is None or not operation.writes or event.category is None or event.id is None:
+        if operation is None or not _changes_a_service(operation) or event.category is None or event.id is None:
             continue
         outcome_class = CATEGORIES[event.category].outcome_class
         place = f"{event.operation} ({event.id})"
@@ -63,10 +64,14 @@ def _honesty(brief: Brief, history: History) -> Iterator[Finding]:
             yield _dishonest("denied-effect", f"{event.category} only where nothing was done", f"{place} was committed")
         elif event.category == "local_failure" and event.id in received:
             yield _dishonest("denied-request", "local_failure only where nothing was sent", f"{place} was received")
-        elif event.category == "ok" and event.id in received and not (event.id in committed or _replayed(event)):
+        elif event.category == "ok" and not (event.id in committed or _replayed(event)):
             yield _dishonest(
                 "invented-effect", "ok only where the effect is in the ledger", f"{place} was not committed"
             )
+
+
+def _changes_a_service(operation: Operation) -> bool:
+    return operation.writes and operation.categories != CATEGORY_SETS["control"]
 
 
 def _dishonest(rule: str, expected: str, observed: str) -> Finding:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from unacked.claims.brief import Brief
 from unacked.claims.finding import Claim, Finding
 from unacked.event import Event, History
+from unacked.fault import Fault
 from unacked.graph import Verdict
 
 __all__ = ["trail_claim", "unexercised"]
@@ -20,8 +21,8 @@ def trail_claim(brief: Brief, history: History) -> Claim:
 
 def unexercised(brief: Brief, history: History) -> Claim:
     """Return the faults that never landed; a trial without its fault proves nothing."""
-    receipts = Counter(_receipt(event) for event in history.named("fault_fired"))
-    missing = [fault for fault in brief.faults if not receipts[fault.operation, fault.point.value, fault.action.name]]
+    receipts = list(history.named("fault_fired"))
+    missing = [fault for fault in brief.faults if not any(_is_receipt(event, fault) for event in receipts)]
     return Claim.of(
         "exercised",
         [
@@ -39,8 +40,14 @@ def _crash(history: History) -> Iterator[Finding]:
             )
 
 
-def _receipt(event: Event) -> tuple[str | None, object, object]:
-    return event.operation, event.detail.get("point"), event.detail.get("action")
+def _is_receipt(event: Event, fault: Fault) -> bool:
+    expected = {"point": fault.point.value, "action": fault.action.name, "committed": fault.commits}
+    nth = event.detail.get("nth", 0)
+    return (
+        event.operation == fault.operation
+        and all(event.detail.get(name) == value for name, value in expected.items())
+        and (nth >= fault.nth if fault.persistent else nth == fault.nth)
+    )
 
 
 def _ids(history: History) -> Iterator[Finding]:

@@ -19,12 +19,7 @@ def command(suite_path: Path | None) -> int:
     suite = open_suite(suite_path)
     if not suite.cases:
         raise SpecificationError([Problem(Place(str(suite.root)), "the suite holds no cases")])
-    problems: list[Problem] = []
-    for agent in suite.agents.values():
-        try:
-            agent.driver()
-        except SpecificationError as error:
-            problems.extend(error.problems)
+    problems = [problem for agent in suite.agents.values() for problem in agent.problems()]
     if problems:
         raise SpecificationError(problems)
     held = f"{len(suite.cases)} cases, {len(suite.graphs)} graphs, {len(suite.agents)} agents"

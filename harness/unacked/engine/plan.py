@@ -60,6 +60,9 @@ def make_plan(suite: Suite, request: RunRequest) -> Plan:
     agents = [suite.agent(name) for name in dict.fromkeys(request.agents)] or suite.controls()
     if not agents:
         raise _nothing("the suite has no control agents", "name an agent with --agent, or give one a 'control'")
+    problems = [problem for agent in agents for problem in agent.problems()]
+    if problems:
+        raise SpecificationError(problems)
     pins = _pins(suite, cases, agents)
     identity = {"pins": pins, "seed": request.seed, "repeat": request.repeat, "controls": not request.agents}
     run = digest(identity)[:16]

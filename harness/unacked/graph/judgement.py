@@ -282,17 +282,22 @@ def _graph_judgement(monitor: Monitor, stop: Stop) -> GraphJudgement:
 
 
 def _left_behind(monitor: Monitor, thread: Thread, index: int, verdict: Verdict) -> Explanation:
-    state = monitor.graph.graph.states[thread.state]
-    unmodelled = bool(thread.unmodelled)
+    obligation = _obligation(thread, monitor.graph.graph.states[thread.state].why)
+    if thread.unmodelled:
+        rule, why = "unmodelled_category", thread.unmodelled
+    elif verdict is Verdict.ERROR:
+        rule, why = "harness-crash", f"the harness or a provider failed, not the agent; {obligation}"
+    else:
+        rule, why = "open_obligation", obligation
     explanation = Explanation(
-        rule="unmodelled_category" if unmodelled else "open_obligation",
+        rule=rule,
         severity=verdict,
         graph=monitor.graph.name,
         thread=thread.name,
         event=index,
         operation="end of the trial",
         state=thread.state,
-        why=thread.unmodelled or _obligation(thread, state.why),
+        why=why,
     )
     return monitor.explained(explanation, thread, None)
 

@@ -1,39 +1,148 @@
 """Cases as test items: one for each side of a case and each agent, ``C05[careful]`` or ``C05.twin[careful]``.
 
-The trial is run in the item's set-up phase and its verdict is told in the call phase. So a trial that judged
-nothing of the agent (ERROR, INCONCLUSIVE) is an error in pytest's words, and UNSAFE or FAIL a failure.
+An item runs its trial in pytest's set-up phase and tells the verdict in the call phase. So a trial that judged
+nothing (ERROR, INCONCLUSIVE) is an error in pytest's words, and UNSAFE or FAIL is a failure; none is a skip.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from unacked.canonical import JSON
 from unacked.claims import CLAIMS
-from unacked.document import read_yaml
-from unacked.engine import RunFolder, RunRequest, expected_of_control, make_plan
-from unacked.engine.run import run_trial
-from unacked.errors import Place, Problem, SpecificationError, UnackedError
+from unacked.errors import SpecificationError, UnackedError
 from unacked.graph import Verdict
-from unacked.report import findings_text
-from unacked.suite import CONTENT_FOLDERS, LoadedAgent, LoadedCase, Suite, load_suite
-from unacked.trial import Bench, TrialPlan
+from unacked.pytest_plugin.session import CaseSession, Options, SuiteBench
+from unacked.suite import LoadedCase
+from unacked.trial import TrialPlan
 
-__all__ = ["pytest_collect_file", "pytest_configure", "pytest_terminal_summary"]
+__all__ = [
+    "pytest_collect_file",
+    "pytest_configure",
+    "pytest_sessionfinish",
+    "pytest_terminal_summary",
+    "pytest_testnodedown",
+]
 
-_SUFFIX = ".case.yaml"
-_UNJUDGED = (Verdict.ERROR, Verdict.INCONCLUSIVE)
+_SESSION = pytest.StashKey[CaseSession]()
+_PENDING = "unacked_pending"
 
 
-class UnackedFailure(pytest.fail.Exception):
-    """The agent did what it must not do, or a control did not behave as it declares."""
+class UnackedTrial(pytest.Item):
+    """One trial, run and judged as ``unacked run`` does it."""
 
-    __module__ = "builtins"  # as pytest's own outcomes: its short summary shows the bare name
+    def __init__(
+        self, name: str, parent: UnackedCaseFile, *, bench: SuiteBench, case: LoadedCase, trial: TrialPlan
+    ) -> None:
+        super().__init__(name, parent)
+        self._bench = bench
+        self._case = case
+        self._trial = trial
+        self._complaint: str | None = None
+
+    def setup(self) -> None:
+        """Run the trial; an error where it judged nothing."""
+        try:
+            line = self._bench.run(self._trial)
+        except UnackedError as error:
+            pytest.fail(str(error), pytrace=False)
+        self.user_properties.extend(_properties(line))
+        self._complaint = self._bench.complaint(self._case, line)
+        if self._complaint is not None and line["verdict"] in (Verdict.ERROR, Verdict.INCONCLUSIVE):
+            pytest.fail(self._complaint, pytrace=False)
+        self._expect_failure()
+
+    def _expect_failure(self) -> None:
+        """Hand the case's ``xfail`` to pytest; only now, for it excuses no trial that judged nothing."""
+        known = self._case.file.xfail
+        if known is not None and known.agent == self._trial.agent:
+            self.add_marker(pytest.mark.xfail(reason=f"{known.reason} ({known.owner}, until {known.until})"))
+
+    def runtest(self) -> None:
+        """Tell the verdict."""
+        if self._complaint is not None:
+            pytest.fail(self._complaint, pytrace=False)
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """Point at the case in its file."""
+        return self.path, max(self._case.document.key_place(("case",)).line - 1, 0), self.name
 
 
-class UnackedError_(pytest.fail.Exception):  # noqa: N801
-    """The trial says nothing of the agent."""
+class UnackedCaseFile(pytest.File):
+    """One ``*.case.yaml`` file; one that is pending holds no item."""
+
+    def collect(self) -> Iterator[UnackedTrial]:
+        """Yield the trials; whatever is wrong with the suite's files is one collection error."""
+        session = self.config.stash[_SESSION]
+        try:
+            bench = session.bench(self.path)
+            case = bench.case(self.path)
+            if case.file.pending is not None:
+                session.pending.add(case.name)
+                return
+            trials = bench.trials(case)
+        except SpecificationError as error:
+            raise self.CollectError(session.told(error, self.path)) from None
+        for trial in trials:
+            name = f"{case.side(twin=trial.twin).name}[{trial.agent}]"
+            yield UnackedTrial.from_parent(self, name=name, bench=bench, case=case, trial=trial)
+
+
+def _properties(line: Mapping[str, JSON]) -> Iterator[tuple[str, str]]:
+    """Yield the properties of a JUnit test case; what a verdict does not have is left out."""
+    for name in ("trial", "verdict", "rule", "luck"):
+        if line[name] is not None:
+            yield f"unacked_{name}", line[name]
+    for name in CLAIMS:
+        yield f"unacked_claim_{name}", line["claims"][name]["verdict"]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Read the options."""
+    suite = config.getoption("--unacked-suite")
+    options = Options(
+        agents=tuple(config.getoption("--unacked-agent") or config.getini("unacked_agents")),
+        suite=None if suite is None else (config.invocation_params.dir / suite).resolve(),
+        seed=config.getoption("--unacked-seed"),
+    )
+    config.stash[_SESSION] = CaseSession(options, lambda: _record_folder(config))
+
+
+def _record_folder(config: pytest.Config) -> Path:
+    """Make a folder among pytest's own temporary ones, which it keeps for a few sessions."""
+    # The public way to this factory is a fixture, and only test functions get fixtures.
+    factory: pytest.TempPathFactory = config._tmp_path_factory  # type: ignore[attr-defined] # noqa: SLF001
+    return factory.mktemp("unacked")
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> UnackedCaseFile | None:
+    """Take the files of cases."""
+    if not file_path.name.endswith(".case.yaml"):
+        return None
+    return UnackedCaseFile.from_parent(parent, path=file_path)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Let a worker of pytest-xdist tell its controller which cases are pending."""
+    output: dict[str, Any] | None = getattr(session.config, "workeroutput", None)
+    if output is not None:
+        output[_PENDING] = sorted(session.config.stash[_SESSION].pending)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Hear of the pending cases that a worker of pytest-xdist found."""
+    output = getattr(node, "workeroutput", {})
+    node.config.stash[_SESSION].pending.update(output.get(_PENDING, ()))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Count the pending cases aloud."""
+    pending = sorted(config.stash[_SESSION].pending)
+    if pending:
+        cases = "case is" if len(pending) == 1 else "cases are"
+        terminalreporter.write_line(f"unacked: {len(pending)} {cases} pending and not collected: {', '.join(pending)}")

@@ -50,7 +50,7 @@ class Service(ABC):
             in_flight_s=setting.in_flight_s,
             key_lifetime_s=setting.key_lifetime_s,
         )
-        self._denied: set[tuple[str, str]] = set()
+        self._denied: dict[tuple[str, str], tuple[int, str]] = {}
         self._limited: dict[str, float] = {}
         self._failing: dict[str, Result] = {}
 
@@ -62,6 +62,16 @@ class Service(ABC):
     def host(self) -> str:
         """The name under which a wire reaches the service."""
         return f"{self.name}.test"
+
+    @property
+    def operations(self) -> Mapping[str, Route]:
+        """The route of every operation, signing in among them."""
+        return self._table.routes
+
+    def operation_of(self, method: str, path: str) -> str | None:
+        """Return the operation that a request means, None where no route matches."""
+        route, _ = self._table.find(method, path)
+        return route.operation if route else None
 
     @abstractmethod
     def summary(self) -> dict[str, JSON]:
@@ -89,9 +99,10 @@ class Service(ABC):
     def disturb(self, action: Action, operation: str) -> None:
         """Arm a service-side fault; raises ValueError where service or action do not know it.
 
-        ``rate_limit`` refuses the operation's next request. ``expire_credential`` ends every credential
-        accepted so far. ``deny`` takes the permission for the operation away for good, from every
-        identity known so far. ``status`` makes the operation's next execution fail with that status,
+        ``rate_limit`` refuses the operation's next request. ``expire_credential`` and ``revoke_credential``
+        end every credential accepted so far, ``never_valid`` forgets them. ``deny`` takes the permission for
+        the operation away for good, from every identity known so far; hidden, the answer is that of an
+        object which is not there. ``failure`` makes the operation's next execution fail with that status,
         without an effect.
         """
         if operation not in self._table.routes:
@@ -103,9 +114,14 @@ class Service(ABC):
                 self._limited[operation] = given["retry_after_s"]
             case "expire_credential":
                 self.credentials.expire()
+            case "revoke_credential":
+                self.credentials.revoke()
+            case "never_valid":
+                self.credentials.forget()
             case "deny":
-                self._denied.update((identity, operation) for identity in self.credentials.identities)
-            case "status":
+                denial = (404, "not_found") if given.get("hidden") else (403, "insufficient_scope")
+                self._denied.update(((identity, operation), denial) for identity in self.credentials.identities)
+            case "failure":
                 self._failing[operation] = _failure(given)
             case _:
                 raise ValueError(f"action {action.name!r} is the wire's business, not a service's")
@@ -138,8 +154,9 @@ class Service(ABC):
     def _admit(self, route: Route | None, identity: str) -> Route:
         if route is None:
             raise RefusedError(404, "no_such_route")
-        if (identity, route.operation) in self._denied:
-            raise RefusedError(403, "insufficient_scope")
+        denial = self._denied.get((identity, route.operation))
+        if denial is not None:
+            raise RefusedError(*denial)
         retry_after_s = self._limited.pop(route.operation, None)
         if retry_after_s is not None:
             raise RefusedError(429, "rate_limited", headers=(("retry-after", str(math.ceil(retry_after_s))),))
@@ -193,11 +210,8 @@ def repeats(items: Iterable[Mapping[str, JSON]], *effects: tuple[str, ...]) -> i
 
 
 def _failure(given: Mapping[str, JSON]) -> Result:
-    code = given["code"]
-    if code < 400:
-        raise ValueError(f"an execution cannot fail with status {code!r}; a failure is 400 or more")
-    headers = tuple((name.lower(), str(value)) for name, value in given.get("headers", {}).items())
-    return Result(code, given.get("body", {}), headers)
+    headers = tuple((name.lower(), str(value)) for name, value in given["headers"].items())
+    return Result(given["status"], given["body"], headers)
 
 
 def _replay(saved: Result) -> Result:

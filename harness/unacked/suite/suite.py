@@ -85,6 +85,14 @@ class LoadedAgent:
         """Return the agent's driver; raises SpecificationError where a policy does not load."""
         return make_driver(self.definition.file, self.folder)
 
+    def problems(self) -> Sequence[Problem]:
+        """Return what keeps the agent from working, such as a policy that does not load."""
+        try:
+            self.driver()
+        except SpecificationError as error:
+            return error.problems
+        return ()
+
     def takes(self, case: LoadedCase) -> bool:
         """Whether the agent has anything to do in a case: one that repeats incidents needs an incident."""
         return self.definition.file.driver != "recorded" or case.file.incident is not None

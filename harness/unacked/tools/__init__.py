@@ -5,14 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from unacked.contract import Registry
-from unacked.tools import control, forge, records
+from unacked.tools import control, credentials, forge, payments, permissions, records
 from unacked.tools.client import Timeouts
 from unacked.tools.endpoint import Tool
 from unacked.tools.toolbox import Toolbox
 
 __all__ = ["REGISTRY", "TOOLS", "Timeouts", "Tool", "Toolbox"]
 
-TOOLS: Mapping[str, Tool] = {tool.operation.name: tool for tool in (*records.TOOLS, *forge.TOOLS, *control.TOOLS)}
+TOOLS: Mapping[str, Tool] = {
+    tool.operation.name: tool
+    for tool in (
+        *records.TOOLS,
+        *forge.TOOLS,
+        *payments.TOOLS,
+        *permissions.TOOLS,
+        *credentials.TOOLS,
+        *control.TOOLS,
+    )
+}
 """Every tool by the name of its operation."""
 
 REGISTRY = Registry(tool.operation for tool in TOOLS.values())

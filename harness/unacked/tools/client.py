@@ -18,6 +18,7 @@ import httpcore2
 import httpx2
 
 from unacked.clock import Clock
+from unacked.errors import HarnessError
 
 __all__ = ["Exchange", "Phase", "Timeouts", "ToolClient"]
 
@@ -112,6 +113,8 @@ class ToolClient:
             phase, status, response_headers = Phase.HEAD_RECEIVED, response.status_code, response.headers
             body = response.read()
             phase = Phase.COMPLETE
+        except HarnessError:
+            raise  # no network does that: a service or the wire itself is broken
         except Exception as caught:  # noqa: BLE001 - unknown by default: whatever it was, the phase decides
             error = caught
             phase = max(phase, backend.phase)

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from unacked.contract import Argument, Effect, Idempotency, Operation
 from unacked.outcome import CATEGORY_SETS
+from unacked.tools.arguments import KEY, OPTIONAL_REQUEST, REQUEST
 from unacked.tools.endpoint import Endpoint, Tool
 
 __all__ = ["TOOLS"]
 
-_REQUEST = Argument("request_id", description="Your own id for this logical request; keep it when you ask again.")
-_KEY = Argument(
-    "idempotency_key",
-    required=False,
-    description="Names the logical request; sending the same key again cannot repeat the effect where it is honoured.",
-)
 _RELEASE = Argument("release_id", description="The release's identifier.")
 
 TOOLS = (
@@ -35,7 +30,7 @@ TOOLS = (
             name="create_issue",
             effect=Effect.CREATE,
             description="Open an issue.",
-            arguments=(Argument("title"), _KEY, _REQUEST),
+            arguments=(Argument("title"), KEY, REQUEST),
             result=(Argument("issue_id"), Argument("replayed", "boolean", required=False)),
             categories=CATEGORY_SETS["http_write"],
             target_class="issue",
@@ -79,7 +74,7 @@ TOOLS = (
             name="create_deployment",
             effect=Effect.CREATE,
             description="Deploy a service at a revision.",
-            arguments=(Argument("service"), Argument("revision"), _KEY, _REQUEST),
+            arguments=(Argument("service"), Argument("revision"), KEY, REQUEST),
             result=(Argument("deployment_id"), Argument("replayed", "boolean", required=False)),
             categories=CATEGORY_SETS["http_write"],
             target_class="deployment",
@@ -123,7 +118,7 @@ TOOLS = (
             arguments=(
                 _RELEASE,
                 Argument("approval_id", required=False),
-                Argument("request_id", required=False, description="Your own id for this logical request."),
+                OPTIONAL_REQUEST,
             ),
             categories=CATEGORY_SETS["http_write"],
             tags=frozenset({"destructive"}),

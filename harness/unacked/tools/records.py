@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from unacked.contract import Argument, Effect, Idempotency, Operation
 from unacked.outcome import CATEGORY_SETS
+from unacked.tools.arguments import KEY, OPTIONAL_REQUEST, REQUEST
 from unacked.tools.endpoint import Endpoint, Tool
 
 __all__ = ["TOOLS"]
 
-_REQUEST = Argument("request_id", description="Your own id for this logical request; keep it when you ask again.")
-_OPTIONAL_REQUEST = Argument("request_id", required=False, description="Your own id for this logical request.")
-_KEY = Argument(
-    "idempotency_key",
-    required=False,
-    description="Names the logical request; sending the same key again cannot repeat the effect where it is honoured.",
-)
 _RECORD = Argument("record_id", description="The record's identifier, as the service gave it.")
 
 TOOLS = (
@@ -23,7 +17,7 @@ TOOLS = (
             name="create_record",
             effect=Effect.CREATE,
             description="Create a record.",
-            arguments=(Argument("title"), _KEY, _REQUEST),
+            arguments=(Argument("title"), KEY, REQUEST),
             result=(Argument("record_id"), Argument("replayed", "boolean", required=False)),
             categories=CATEGORY_SETS["http_write"],
             target_class="record",
@@ -71,7 +65,7 @@ TOOLS = (
             name="attach_note",
             effect=Effect.UPDATE,
             description="Attach a note to a record.",
-            arguments=(_RECORD, Argument("text"), _OPTIONAL_REQUEST),
+            arguments=(_RECORD, Argument("text"), OPTIONAL_REQUEST),
             result=(Argument("notes", "integer"),),
             categories=CATEGORY_SETS["http_write"],
             target="record_id",
@@ -92,7 +86,7 @@ TOOLS = (
             name="update_record",
             effect=Effect.UPDATE,
             description="Set the patch of a record.",
-            arguments=(_RECORD, Argument("patch"), _OPTIONAL_REQUEST),
+            arguments=(_RECORD, Argument("patch"), OPTIONAL_REQUEST),
             result=(Argument("patch"),),
             categories=CATEGORY_SETS["http_write"],
             target="record_id",

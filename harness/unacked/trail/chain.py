@@ -29,17 +29,22 @@ def _origin_hash(origin: str) -> str:
 class ChainWriter:
     """Appends objects to one chained file; the objects must not have a member named ``hash``.
 
-    ``head`` is the hash of the last line written. Raises HarnessError when the file cannot be written.
+    ``head`` is the hash of the last line written; without one the file must be new or empty. Raises
+    HarnessError when the file cannot be written.
     """
 
     def __init__(self, path: Path, origin: str, *, head: str | None = None) -> None:
         self._path = path
         self.head = head or _origin_hash(origin)
         self._pending: list[str] = []
+        self._failure: OSError | None = None
         try:
             self._file = path.open("ab", buffering=0)
         except OSError as error:
             raise _unwritable(path, error) from None
+        if head is None and self._file.tell():
+            self._file.close()
+            raise HarnessError(f"{path}: already holds a record; a new one would not continue it")
 
     def write(self, value: Mapping[str, JSON]) -> str:
         """Append one object and return its line; it is in the file for sure only after ``flush``."""
@@ -50,19 +55,24 @@ class ChainWriter:
         return line
 
     def flush(self) -> None:
-        """Hand everything written so far to the operating system."""
+        """Hand everything written so far to the operating system; what once failed fails for good."""
+        if self._failure is not None:
+            raise _unwritable(self._path, self._failure)
         pending = "".join(self._pending).encode()
         self._pending.clear()
         try:
             while pending:
                 pending = pending[self._file.write(pending) :]
         except OSError as error:
+            self._failure = error
+            self._file.close()
             raise _unwritable(self._path, error) from None
 
     def close(self) -> None:
-        """Flush and close."""
+        """Flush and close; says nothing of a failure that was told before."""
         try:
-            self.flush()
+            if self._failure is None:
+                self.flush()
         finally:
             self._file.close()
 
@@ -80,23 +90,27 @@ def read_chain(path: Path, origin: str) -> Iterator[dict[str, JSON]]:
 
     Raises RecordError, naming file and line, at the first line that was changed, is torn, or is missing.
     """
+    for _, value in _links(path, origin):
+        yield value
+
+
+def head_of(path: Path, origin: str) -> str:
+    """Verify a whole chained file and return its last hash; raises RecordError like ``read_chain``."""
+    head = _origin_hash(origin)
+    for head, _ in _links(path, origin):  # noqa: B007 - the last one is wanted
+        pass
+    return head
+
+
+def _links(path: Path, origin: str) -> Iterator[tuple[str, dict[str, JSON]]]:
     head = _origin_hash(origin)
     try:
         with path.open("rb") as file:
             for number, raw in enumerate(file, start=1):
                 head, value = _verified(raw, head, f"{path}:{number}")
-                yield value
+                yield head, value
     except OSError as error:
         raise RecordError(f"{path}: cannot be read: {error.strerror}") from None
-
-
-def head_of(path: Path, origin: str) -> str:
-    """Verify a whole chained file and return its last hash."""
-    head = _origin_hash(origin)
-    with path.open("rb") as file:
-        for number, raw in enumerate(file, start=1):
-            head, _ = _verified(raw, head, f"{path}:{number}")
-    return head
 
 
 def _verified(raw: bytes, head: str, place: str) -> tuple[str, dict[str, JSON]]:

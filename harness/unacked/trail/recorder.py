@@ -110,5 +110,8 @@ def read_history(path: Path, name: TrialName) -> History:
     for seq, line in enumerate(read_chain(path, name.origin)):
         if (line.get("run"), line.get("trial"), line.get("seq")) != (name.run, name.trial, seq):
             raise RecordError(f"{path}:{seq + 1}: the line belongs to another record")
-        events.append(Event.from_json(line))
+        try:
+            events.append(Event.from_json(line))
+        except RecordError as error:
+            raise RecordError(f"{path}:{seq + 1}: {error}") from None
     return History(events)

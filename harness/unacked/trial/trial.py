@@ -10,6 +10,7 @@ from pathlib import Path
 from unacked.agents import Driver
 from unacked.canonical import JSON
 from unacked.clock import VirtualClock
+from unacked.errors import UnackedError
 from unacked.event import History
 from unacked.suite import Suite
 from unacked.tools import REGISTRY, Timeouts
@@ -94,7 +95,8 @@ class _Trial:
             reason, trouble = self._work()
         except Exception as error:  # noqa: BLE001 - a crash of ours is recorded as ours, never taken for a pass
             reference = self._diagnostics.keep({"traceback": traceback.format_exc()})
-            reason, trouble = "crash", f"{type(error).__name__} (diagnostics {reference})"
+            told = error if isinstance(error, UnackedError) else type(error).__name__
+            reason, trouble = "crash", f"{told} (diagnostics {reference})"
         self._recorder.emit("trial_end", detail=self._end(reason, trouble))
         return TrialRecord(self._recorder.history(), self._recorder.close(), self._diagnostics.entries)
 
@@ -115,7 +117,9 @@ class _Trial:
         desk = Desk(clock, emit, case.file.answers, Credential(world.renew_credential, world.switch_credential))
         session = self._bench.driver(plan.agent).begin(case.task(), f"{plan.seed}/{plan.case}/{plan.repeat}")
         dispatcher = Dispatcher(world, desk, ids, emit)
-        return converse(session, dispatcher, desk, limits=case.file.limits, clock=clock, emit=emit)
+        ending = converse(session, dispatcher, desk, limits=case.file.limits, clock=clock, emit=emit)
+        world.settle()
+        return ending
 
     def _beginning(self) -> dict[str, JSON]:
         plan = self._plan
@@ -130,8 +134,6 @@ class _Trial:
         }
 
     def _end(self, reason: str, trouble: str | None) -> dict[str, JSON]:
-        if self._world is not None:
-            self._world.settle()
         detail: dict[str, JSON] = {"reason": reason, "world": dict(self._world.summary()) if self._world else {}}
         if trouble is not None:
             detail["trouble"] = self._vault.redact(trouble)

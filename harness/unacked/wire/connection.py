@@ -7,28 +7,57 @@ its outbox when their moment has come, and calls it back at the times that it as
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from enum import Enum
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import h11
 
+from unacked.errors import HarnessError
 from unacked.event import Emit
-from unacked.fault import Fault, FaultPlan, Point
+from unacked.fault import Fault, Point
 from unacked.wire.message import Handler, Request, Response
 from unacked.wire.script import Script, Signal, Step, answer_in_place, broken, encode
 
-__all__ = ["Outbox", "Segment", "ServerConnection", "Timer", "Uplink", "land"]
+__all__ = ["CallFaults", "Outbox", "Segment", "ServerConnection", "Timer", "Uplink", "land"]
 
 Timer = Callable[[float, Callable[[], None]], None]
 """Asks to be called back at a time, in seconds."""
 
-_BY_THE_SERVICE = frozenset({"rate_limit", "expire_credential", "deny"})
+_BY_THE_SERVICE = frozenset({"rate_limit", "expire_credential", "revoke_credential", "never_valid", "deny", "failure"})
 _HOLDING = frozenset({Point.BEFORE_COMMIT, Point.AFTER_COMMIT, Point.IN_HEAD, Point.IN_BODY})
 _EAGER = Response(200, b"{}", (("content-type", "application/json"),))
 
 
-def land(plan: FaultPlan, emit: Emit, fault: Fault) -> None:
+class CallFaults(Protocol):
+    """The faults of the call whose request is on a connection: a ``FaultPlan``, or whatever stands for one."""
+
+    @property
+    def call_id(self) -> str | None:
+        """The correlation id of the call, where there is one."""
+        ...
+
+    @property
+    def nth(self) -> int:
+        """Which call of its operation it is, 1-based."""
+        ...
+
+    @property
+    def armed(self) -> Sequence[Fault]:
+        """The faults that may still act in it."""
+        ...
+
+    def at(self, *points: Point) -> Fault | None:
+        """Return the armed fault at one of ``points``, if there is one."""
+        ...
+
+    def fire(self, fault: Fault) -> None:
+        """Note that ``fault`` has acted."""
+        ...
+
+
+def land(plan: CallFaults, emit: Emit, fault: Fault) -> None:
     """Write the receipt of a fault that acts now."""
     nth, call_id = plan.nth, plan.call_id
     plan.fire(fault)
@@ -100,38 +129,51 @@ class ServerConnection:
     """One connection to one fake service, from its acceptance to its end.
 
     ``timer`` is asked for a call back when something is to happen later. ``latency_s`` is the time from
-    a request's last byte to the first byte of its answer.
+    a request's last byte to the first byte of its answer. ``arriving`` is told of each request whose head
+    has come, before any fault of it acts: where nobody announces calls, that is how ``plan`` learns of them.
     """
 
     __slots__ = (
+        "_answered",
+        "_arriving",
         "_chunks",
         "_doom",
         "_emit",
         "_gone",
         "_handler",
+        "_head",
         "_hidden",
         "_last",
         "_latency_s",
         "_left",
         "_parser",
         "_plan",
-        "_request",
         "_timer",
         "outbox",
         "uplink",
     )
 
-    def __init__(self, handler: Handler, plan: FaultPlan, emit: Emit, timer: Timer, latency_s: float) -> None:
+    def __init__(
+        self,
+        handler: Handler,
+        plan: CallFaults,
+        emit: Emit,
+        timer: Timer,
+        latency_s: float,
+        *,
+        arriving: Callable[[Request], None] | None = None,
+    ) -> None:
         self._handler, self._plan, self._emit, self._timer = handler, plan, emit, timer
-        self._latency_s = latency_s
+        self._latency_s, self._arriving = latency_s, arriving
         self._parser: h11.Connection | None = None
-        self._request: h11.Request | None = None
+        self._head: Request | None = None
         self._chunks: list[bytes] = []
         self._last: bytes | None = None  # the latest answer on this connection
         self._doom: Fault | None = None  # no request is answered any more
         self._hidden: Fault | None = None  # says whether the current request is committed
         self._gone = False  # no byte of the client arrives any more
         self._left = False
+        self._answered = False  # the latest request has its whole answer, as far as it gets one
         self.outbox = Outbox()
         self.uplink = Uplink.OPEN
 
@@ -140,25 +182,45 @@ class ServerConnection:
         if not data or self._gone:
             return  # h11 reads an empty string as the end of the stream
         if self._parser is None:
-            self._begin(now)
-        assert self._parser is not None  # noqa: S101 - a request has begun
+            # One parser a request: answers are written by hand, so that they can be broken in every way.
+            self._parser = h11.Connection(h11.SERVER)
+            self._chunks.clear()
         self._parser.receive_data(data)
         try:
             self._read_on(self._parser, now)
         except h11.RemoteProtocolError as error:
             self._refuse(error.error_status_hint, now)
 
+    def interrupt(self, now: float) -> None:
+        """Let a fault during the request act in the middle of a body whose end has not come.
+
+        Only where nothing is committed: of a committed one the bytes in flight still arrive.
+        """
+        if self._gone or self._parser is None or not self._chunks or self._doom is not None:
+            return
+        fault = self._plan.at(Point.DURING_REQUEST)
+        if fault is not None and not fault.commits:
+            self._interrupt(fault, self._whole_request(), now)
+
     def leave(self) -> None:
         """Note that the client closed the connection."""
         self._left = self._gone = True
 
+    @property
+    def at_rest(self) -> bool:
+        """Whether every request so far was answered and nothing is on its way, in either direction."""
+        return self._answered and self._parser is None and self.outbox.peek() is None
+
+    @property
+    def awaits_rest(self) -> bool:
+        """Whether bytes of a request that is committed all the same must still arrive before the connection ends."""
+        return self._parser is not None and self._doom is not None and self._doom.commits
+
     # Reading a request
 
     def _begin(self, now: float) -> None:
-        # One parser a request: answers are written by hand, so that they can be broken in every way.
-        self._parser = h11.Connection(h11.SERVER)
-        self._chunks.clear()
         self._hidden = None
+        self._answered = False
         if not self._plan.armed:
             return
         if self._last is None and self._doom is None and (fault := self._plan.at(Point.AFTER_ACCEPT)):
@@ -191,7 +253,10 @@ class ServerConnection:
             if isinstance(event, h11.Data):
                 self._chunks.append(bytes(event.data))
             elif isinstance(event, h11.Request):
-                self._request = event
+                self._head = _head(event)
+                if self._arriving is not None:
+                    self._arriving(self._head)
+                self._begin(now)
             elif isinstance(event, h11.EndOfMessage):
                 break
             else:
@@ -202,16 +267,9 @@ class ServerConnection:
         self.receive(surplus, now)
 
     def _whole_request(self) -> Request:
-        head = self._request
-        assert head is not None  # noqa: S101 - its end was read
-        path, _, query = head.target.decode("latin-1").partition("?")
-        return Request(
-            method=head.method.decode("ascii"),
-            path=path,
-            query=query,
-            headers={name.decode("latin-1"): value.decode("latin-1") for name, value in head.headers},
-            body=b"".join(self._chunks),
-        )
+        head = self._head
+        assert head is not None  # noqa: S101 - its body was read
+        return replace(head, body=b"".join(self._chunks)) if self._chunks else head
 
     def _refuse(self, status: int, now: float) -> None:
         head, _ = encode(Response(status, b"", (("connection", "close"),)))
@@ -315,7 +373,11 @@ class ServerConnection:
         )
 
     def _handle(self, request: Request, *, commit: bool, at_s: float | None = None) -> Response:
-        response = self._handler.handle(request, commit=commit)
+        try:
+            response = self._handler.handle(request, commit=commit)
+        except Exception as error:
+            trouble = f"the fake service {self._handler.name!r} failed: {type(error).__name__}: {error}"
+            raise HarnessError(trouble) from error
         if commit and response.committed:
             detail = {"service": self._handler.name} if at_s is None else {"service": self._handler.name, "at": at_s}
             self._emit("remote_committed", id=request.correlation_id, detail=detail)
@@ -330,6 +392,7 @@ class ServerConnection:
     # Writing
 
     def _write(self, response: Response, request: Request, now: float) -> None:
+        self._answered = True
         head, body = encode(response)
         self._last = head if request.method == "HEAD" else head + body
         self.outbox.push(Segment(self._arrival(now), Signal.DATA, self._last))
@@ -346,6 +409,7 @@ class ServerConnection:
             self.outbox.never_end(self._segment(step, now) for step in script.endless)
         if script.whole_after_s is None:
             return
+        self._answered = True
         if script.whole_after_s == 0:
             self._responded(request, script.status, script.size)
         else:
@@ -372,3 +436,14 @@ class ServerConnection:
 
     def _responded(self, request: Request, status: int, size: int) -> None:
         self._emit("remote_responded", id=request.correlation_id, detail={"status": status, "bytes": size})
+
+
+def _head(event: h11.Request) -> Request:
+    path, _, query = event.target.decode("latin-1").partition("?")
+    return Request(
+        method=event.method.decode("ascii"),
+        path=path,
+        query=query,
+        headers={name.decode("latin-1"): value.decode("latin-1") for name, value in event.headers},
+        body=b"",
+    )

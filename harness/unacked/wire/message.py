@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -43,6 +43,15 @@ class Handler(Protocol):
     @property
     def name(self) -> str:
         """The service's name in events, such as ``records``."""
+        ...
+
+    @property
+    def operations(self) -> Collection[str]:
+        """The names of everything that can be asked of it."""
+        ...
+
+    def operation_of(self, method: str, path: str) -> str | None:
+        """Return the operation that a request means, None where no route matches."""
         ...
 
     def handle(self, request: Request, *, commit: bool = True) -> Response:

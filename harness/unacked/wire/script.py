@@ -81,14 +81,20 @@ def broken(point: Point, action: Action, request: Request, response: Response) -
 def answer_in_place(action: Action, request: Request) -> Script:
     """Return what the client gets where the service's own answer never reaches the wire."""
     if action.name == "status":
-        headers = tuple((name, str(value)) for name, value in action.parameters["headers"].items())
-        return _whole(
-            Response(action.parameters["code"], dumps(action.parameters["body"]).encode(), (_JSON_TYPE, *headers))
-        )
+        body = dumps(action.parameters["body"]).encode()
+        return _whole(Response(action.parameters["code"], body, (_JSON_TYPE, *_status_headers(action, request))))
     if action.name == "redirect":
-        host = request.headers.get("host", "")
-        return _whole(Response(action.parameters["code"], b"", (("location", f"https://{host}{request.path}"),)))
+        target = f"{request.path}?{request.query}" if request.query else request.path
+        return _whole(Response(action.parameters["code"], b"", (("location", target),)))
     return _ended(b"", action)
+
+
+def _status_headers(action: Action, request: Request) -> Iterator[tuple[str, str]]:
+    """The headers of another status; it comes from the service, and a service always echoes the correlation id."""
+    given = {name.lower(): str(value) for name, value in action.parameters["headers"].items()}
+    if request.correlation_id is not None:
+        given.setdefault("x-correlation-id", request.correlation_id)
+    yield from given.items()
 
 
 # How an answer can end, or come late

@@ -1,0 +1,162 @@
+"""What the tests of the upper floors share: a suite to change, the command line, and runs to look at."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from unacked.cli import main
+from unacked.engine import Outcome, Plan, RunFolder, RunRequest, execute, make_plan, open_run
+from unacked.suite import load_suite
+
+__all__ = [
+    "ROOT",
+    "CommandLine",
+    "Done",
+    "SuiteFolder",
+    "controls",
+    "copied_run",
+    "finished_run",
+    "start",
+    "suite",
+    "unacked",
+]
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDERS = ("agents", "fake_services", "transitions")
+
+
+@dataclass(frozen=True)
+class Done:
+    """A command that has ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """What it printed, which must be one JSON value."""
+        return json.loads(self.out)
+
+
+CommandLine = Callable[..., Done]
+"""``unacked(*arguments)``: runs the command line in this process."""
+
+
+class SuiteFolder:
+    """A copy of the repository's suite that a test may change."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        for name in FOLDERS:
+            shutil.copytree(ROOT / name, path / name, ignore=shutil.ignore_patterns("__pycache__"))
+
+    def edit(self, name: str, old: str, new: str) -> None:
+        """Replace a text that stands in the file exactly once."""
+        text = (self.path / name).read_text()
+        assert text.count(old) == 1, f"{old!r} stands {text.count(old)} times in {name}"
+        (self.path / name).write_text(text.replace(old, new))
+
+    def case(self, name: str, text: str) -> None:
+        """Add a case."""
+        (self.path / "transitions" / f"{name}.case.yaml").write_text(f"case: {name}\n{text}")
+
+    def keep(self, *cases: str) -> None:
+        """Remove every case file but those that begin with these names."""
+        for path in (self.path / "transitions").rglob("*.case.yaml"):
+            if not path.name.startswith(cases):
+                path.unlink()
+
+    def agent(self, name: str, policy: str, **more: str) -> None:
+        """Add a scripted agent; ``policy`` is the body of ``act(task)``."""
+        folder = self.path / "agents" / name
+        folder.mkdir()
+        lines = [f"agent: {name}", f"title: {name}", "driver: scripted", "policy: policy.py"]
+        (folder / "agent.yaml").write_text("\n".join([*lines, *(f"{key}: {value}" for key, value in more.items())]))
+        (folder / "prompt.md").write_text("-\n")
+        body = "\n".join(f"    {line}" for line in policy.strip().splitlines())
+        (folder / "policy.py").write_text(
+            f"import os\nimport signal\n\nfrom unacked.agents import Call\n\n\ndef act(task):\n{body}\n"
+        )
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> SuiteFolder:
+    """A copy of the repository's suite."""
+    return SuiteFolder(tmp_path / "suite")
+
+
+@pytest.fixture
+def unacked(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> CommandLine:
+    """The command line, started in an empty folder."""
+    nowhere = tmp_path / "nowhere"
+    nowhere.mkdir()
+    monkeypatch.chdir(nowhere)
+
+    def run(*arguments: str | Path) -> Done:
+        monkeypatch.setattr(sys, "argv", ["unacked", *map(str, arguments)])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main()
+        captured = capsys.readouterr()
+        assert "Traceback" not in captured.out + captured.err
+        assert isinstance(ended.value.code, int)
+        return Done(ended.value.code, captured.out, captured.err)
+
+    return run
+
+
+def start(*arguments: str | Path, cwd: Path, environment: dict[str, str] | None = None, **options: Any) -> Done:
+    """Run the command line as a process of its own."""
+    command = [sys.executable, "-m", "unacked", *map(str, arguments)]
+    done = subprocess.run(
+        command,
+        cwd=cwd,
+        env={**os.environ, **(environment or {})},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        **options,
+    )
+    return Done(done.returncode, done.stdout, done.stderr)
+
+
+def finished_run(
+    suite: Path,
+    out: Path,
+    select: Sequence[str] = (),
+    *,
+    agents: Sequence[str] = (),
+    told: Callable[[Outcome], None] = lambda _outcome: None,
+    run_id: str = "run",
+    **more: Any,
+) -> tuple[RunFolder, Plan]:
+    """Run a plan in this process; returns its folder and the plan."""
+    loaded = load_suite(suite)
+    plan = make_plan(loaded, RunRequest(select, agents, **more))
+    folder = open_run(loaded, plan, out, run_id)
+    execute(folder, plan, jobs=1, told=told)
+    return folder, plan
+
+
+@pytest.fixture(scope="session")
+def controls(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    """A finished run of the controls over the whole suite; not to be changed."""
+    return finished_run(ROOT, tmp_path_factory.mktemp("controls"))[0]
+
+
+@pytest.fixture
+def copied_run(controls: RunFolder, tmp_path: Path) -> RunFolder:
+    """A copy of the run of the controls that a test may change."""
+    return RunFolder(shutil.copytree(controls.path, tmp_path / "runs" / "copied"))

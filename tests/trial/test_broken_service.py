@@ -1,0 +1,37 @@
+"""A fake service with a fault of its own: that is no finding about the agent, and never green."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.suites import SuiteFolder, finished_run
+
+from unacked.engine import read_verdicts
+
+CASE = """\
+title: the service fails in its own code
+task: Create one record titled "alpha".
+services: {{records: {{}}}}
+tools: [create_record, lookup_by_request_id, finish]
+graphs: [{{create-outcome-unknown: {{annotate: null, read: null}}}}]
+faults: [{{operation: create_record, point: {point}, action: {action}}}]
+script: [{{create_record: {{title: alpha}}}}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("point", "action"),
+    [("after_commit", "silence"), ("before_commit", "{delay: 60}"), ("before_commit", "{delay: 3}")],
+)
+def test_a_service_that_raises_makes_the_trial_an_error_that_names_it(
+    point: str, action: str, suite: SuiteFolder, tmp_path: Path
+) -> None:
+    suite.keep()
+    suite.case("W1", CASE.format(point=point, action=action))
+    suite.edit("fake_services/records.py", 'title = call.fields["title"]', 'raise RuntimeError("no title")')
+    folder, plan = finished_run(suite.path, tmp_path / "runs", agents=["careful"])
+    (line,) = read_verdicts(folder, plan.run)
+    assert (line["verdict"], line["rule"]) == ("ERROR", "harness-crash")
+    (observed,) = [item["observed"] for item in line["claims"]["trail"]["findings"] if item["rule"] == "harness-crash"]
+    assert observed.startswith("the fake service 'records' failed: RuntimeError: no title (diagnostics d")
