@@ -94,7 +94,7 @@ def test_ten_episodes_created_again_and_twenty_four_reconciled() -> None:
 MODELS = {"1.5b": "Qwen2.5-Coder 1.5B", "0.5b": "Qwen2.5-Coder 0.5B", "smol": "smol"}
 COLUMNS = [
     "UNSAFE second-create",
-    "UNSAFE not_in_expected_set",
+    "UNSAFE second-note",
     "FAIL open_obligation",
     "INCONCLUSIVE",
     "PASS finish(unknown)",

@@ -6,25 +6,28 @@ from collections.abc import Iterable, Mapping
 
 from unacked.canonical import JSON
 from unacked.claims import CLAIMS
+from unacked.graph import Verdict
 from unacked.report.text import printable
 
 __all__ = ["findings_text", "fingerprint", "first_of_each"]
 
 
 def findings_text(line: Mapping[str, JSON]) -> str:
-    """Return all findings of a verdict line, the long explanations whole; nothing in it can move a terminal."""
-    parts: list[str] = []
-    claims = [(name, line["claims"][name]) for name in CLAIMS]
-    for name, claim in (*claims, ("exercised", line["exercised"])):
-        for finding in claim["findings"]:
-            text = finding.get("explanation") or (
-                f"{finding['verdict']} {finding['rule']} in the claim {name}: expected {finding['expected']};"
-                f" observed {finding['observed']}"
-            )
-            parts += [printable(part) for part in text.splitlines()]
-            if finding.get("remedy") and not finding.get("explanation"):
-                parts.append(f"  remedy: {printable(finding['remedy'])}")
-    return "\n".join(parts)
+    """Return all findings of a verdict line, the gravest first; nothing in it can move a terminal."""
+    claims = [*((name, line["claims"][name]) for name in CLAIMS), ("exercised", line["exercised"])]
+    found = [(name, finding) for name, claim in claims for finding in claim["findings"]]
+    found.sort(key=lambda item: -Verdict(item[1]["verdict"]).severity)
+    return "\n".join(part for name, finding in found for part in _finding(name, finding))
+
+
+def _finding(claim: str, finding: Mapping[str, JSON]) -> list[str]:
+    if finding.get("explanation"):
+        return [printable(part) for part in finding["explanation"].splitlines()]
+    told = f"expected {finding['expected']}; observed {finding['observed']}"
+    lines = [printable(f"{finding['verdict']} {finding['rule']} in the claim {claim}: {told}")]
+    if finding.get("remedy"):
+        lines.append(f"  remedy: {printable(finding['remedy'])}")
+    return lines
 
 
 def fingerprint(line: Mapping[str, JSON]) -> tuple[str, str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from unacked.case import CaseFile
@@ -22,15 +22,25 @@ CONTROL_TOOLS = frozenset(name for name, tool in TOOLS.items() if tool.endpoint 
 
 
 def case_problems(
-    document: Document, file: CaseFile, graphs: Mapping[str, Graph], *, today: dt.date
+    document: Document,
+    file: CaseFile,
+    graphs: Mapping[str, Graph],
+    agents: Collection[str],
+    *,
+    today: dt.date | None,
 ) -> Iterator[Problem]:
-    """Yield everything that is wrong with one case; the suite's graphs are those that could be read."""
+    """Yield everything that is wrong with one case; the suite's graphs and agents are those that could be read.
+
+    No ``today`` is for a stored suite: an expected failure that ended since then is no fault of the record.
+    """
     yield from _tools(document, file)
     yield from _graphs(document, file, graphs)
     yield from _faults(document, file)
     yield from _operations(document, file)
     yield from _script(document, file)
-    if file.xfail is not None and file.xfail.until < today:
+    if file.xfail is not None and file.xfail.agent not in agents:
+        yield _unknown(document, ("xfail", "agent"), "agent", file.xfail.agent, agents)
+    if file.xfail is not None and today is not None and file.xfail.until < today:
         yield document.problem(
             ("xfail", "until"), f"the expected failure ended on {file.xfail.until}", "mend or renew it"
         )
@@ -158,15 +168,16 @@ def service_problems(document: Document, file: CaseFile, root: Path) -> Iterator
             continue
         try:
             service = load_service(root / "fake_services" / f"{name}.py")(use.seed, Setting(VirtualClock(), "token"))
+            world |= set(service.summary())
         except SpecificationError as error:
             complete = False
             yield from error.problems
-            continue
         except SeedError as error:
             complete = False
             yield document.problem((*location, "seed", *error.location), f"the seed does not fit: {error}")
-            continue
-        world |= set(service.summary())
+        except Exception as error:  # noqa: BLE001 - whatever the service's file raises is a fault of the file
+            complete = False
+            yield document.problem(location, f"the service cannot be built: {type(error).__name__}: {error}")
     if complete:
         for key in file.expect.world:
             if key not in world:

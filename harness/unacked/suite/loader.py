@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
@@ -43,7 +43,7 @@ def load_suite(root: Path, *, run_code: bool = True) -> Suite:
     """Read the suite in ``root``; raises SpecificationError with all problems of all files.
 
     ``run_code=False`` reads the YAML files only, as is right for a stored run from somewhere else: no
-    Python of the suite is executed, so seeds and world keys stay unchecked.
+    Python of the suite is executed, so seeds and world keys stay unchecked, and the date does not matter.
     """
     missing = [name for name in CONTENT_FOLDERS if not (root / name).is_dir()]
     if missing:
@@ -53,7 +53,7 @@ def load_suite(root: Path, *, run_code: bool = True) -> Suite:
     problems = _Problems()
     graph_documents, graphs = _graphs(root, problems)
     agents = _agents(root, problems)
-    cases = _cases(root, graphs, problems, run_code=run_code)
+    cases = _cases(root, graphs, agents, problems, run_code=run_code)
     if problems.found:
         raise SpecificationError(problems.found)
     return Suite(root, cases, agents, graphs, graph_documents)
@@ -101,7 +101,10 @@ def _agent(path: Path, document: Document) -> LoadedAgent:
     return LoadedAgent(AgentDefinition(file, texts["prompt"] or "", texts["policy"]), path.parent)
 
 
-def _cases(root: Path, graphs: Mapping[str, Graph], problems: _Problems, *, run_code: bool) -> dict[str, LoadedCase]:
+def _cases(
+    root: Path, graphs: Mapping[str, Graph], agents: Collection[str], problems: _Problems, *, run_code: bool
+) -> dict[str, LoadedCase]:
+    today = dt.datetime.now(tz=dt.UTC).date() if run_code else None
     documents: dict[str, Document] = {}
     for path in sorted((root / "transitions").rglob("*.case.yaml")):
         document = problems.attempt(read_yaml, path, name=_shown(path, root))
@@ -110,7 +113,7 @@ def _cases(root: Path, graphs: Mapping[str, Graph], problems: _Problems, *, run_
             _add(documents, str(name or path), document, document, "case", problems)
     cases: dict[str, LoadedCase] = {}
     for document in documents.values():
-        case = problems.attempt(_case, document, documents, graphs)
+        case = problems.attempt(_case, document, documents, graphs, agents, today)
         if case and run_code and case.sides:
             problems.found.extend(service_problems(case.document, case.file, root))
         if case:
@@ -118,12 +121,18 @@ def _cases(root: Path, graphs: Mapping[str, Graph], problems: _Problems, *, run_
     return dict(sorted(cases.items()))
 
 
-def _case(document: Document, documents: Mapping[str, Document], graphs: Mapping[str, Graph]) -> LoadedCase:
+def _case(
+    document: Document,
+    documents: Mapping[str, Document],
+    graphs: Mapping[str, Graph],
+    agents: Collection[str],
+    today: dt.date | None,
+) -> LoadedCase:
     document = _extended(document, documents)
     file = validate(CaseFile, document)
     if file.pending is not None:
         return LoadedCase(document, file, ())
-    problems = list(case_problems(document, file, graphs, today=dt.datetime.now(tz=dt.UTC).date()))
+    problems = list(case_problems(document, file, graphs, agents, today=today))
     if problems:
         raise SpecificationError(problems)
     faults = tuple(fault.value() for fault in file.faults)
@@ -153,10 +162,11 @@ def _extended(document: Document, documents: Mapping[str, Document]) -> Document
     while isinstance(chain[-1].value, dict) and (base := chain[-1].value.get("extends")) is not None:
         if base in seen:
             raise SpecificationError([document.problem(("extends",), f"cases extend each other: {' -> '.join(seen)}")])
-        if base not in documents:
-            raise SpecificationError([document.problem(("extends",), f"extends an unknown case {base!r}")])
-        seen.append(str(base))
-        chain.append(documents[str(base)])
+        if not isinstance(base, str) or base not in documents:
+            hint = nearest(str(base), documents)
+            raise SpecificationError([document.problem(("extends",), f"extends an unknown case {base!r}", hint)])
+        seen.append(base)
+        chain.append(documents[base])
     if len(chain) == 1:
         return document
     value: JSON = {}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from unacked.agents import Call, Session
-from unacked.canonical import JSON
+from unacked.agents import Call, Reply, Session
+from unacked.canonical import JSON, dumps
 from unacked.case import Limits
 from unacked.clock import VirtualClock
 from unacked.event import Emit
@@ -86,6 +86,7 @@ def converse(
     for turn in range(1, limits.turns + 1):
         try:
             reply = session.next(results)
+            _check(reply)
         except Exception as error:  # noqa: BLE001 - whatever an agent raises, it has stopped by its own doing
             return "finished", f"{type(error).__name__}: {error}"
         if reply.text:
@@ -98,6 +99,14 @@ def converse(
         if clock.now() > limits.deadline_s:
             return "cut", None
     return "budget", None
+
+
+def _check(reply: Reply) -> None:
+    """Raise TypeError or ValueError where a reply holds anything but calls with arguments in JSON."""
+    for call in reply.calls:
+        if not isinstance(call, Call):
+            raise TypeError(f"an agent makes calls, not {call!r}")
+        dumps(dict(call.arguments))
 
 
 def _no_such_tool(name: str, correlation_id: str) -> Envelope:

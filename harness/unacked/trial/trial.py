@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -87,23 +88,29 @@ class _Trial:
         self._recorder = Recorder(events, plan.record_name, self._clock, REGISTRY)
         self._diagnostics = Diagnostics(self._vault.redact)
         self._bench = bench
-        self._world: World | None = None
 
     def run(self) -> TrialRecord:
-        self._recorder.emit("trial_begin", detail=self._beginning())
-        try:
-            reason, trouble = self._work()
-        except Exception as error:  # noqa: BLE001 - a crash of ours is recorded as ours, never taken for a pass
-            reference = self._diagnostics.keep({"traceback": traceback.format_exc()})
-            told = error if isinstance(error, UnackedError) else type(error).__name__
-            reason, trouble = "crash", f"{told} (diagnostics {reference})"
-        self._recorder.emit("trial_end", detail=self._end(reason, trouble))
-        return TrialRecord(self._recorder.history(), self._recorder.close(), self._diagnostics.entries)
+        with closing(self._recorder):
+            self._recorder.emit("trial_begin", detail=self._beginning())
+            end: dict[str, JSON] = {"world": {}}
+            try:
+                (end["reason"], trouble), end["world"] = self._work()
+            except Exception as error:  # noqa: BLE001 - a crash of ours is recorded as ours, never taken for a pass
+                reference = self._diagnostics.keep({"traceback": traceback.format_exc()})
+                told = error if isinstance(error, UnackedError) else type(error).__name__
+                end["reason"], trouble = "crash", f"{told} (diagnostics {reference})"
+            if trouble is not None:
+                end["trouble"] = self._vault.redact(trouble)
+            if self._vault.leaked_in(self._recorder.written()):
+                end["leaks"] = ["events"]
+            self._recorder.emit("trial_end", detail=end)
+            return TrialRecord(self._recorder.history(), self._recorder.close(), self._diagnostics.entries)
 
-    def _work(self) -> Ending:
+    def _work(self) -> tuple[Ending, dict[str, JSON]]:
+        """Let the agent work; returns how that ended, and the remote state afterwards."""
         plan, case, clock, emit = self._plan, self._case, self._clock, self._recorder.emit
         ids = CorrelationIds(plan.seed, plan.case, str(plan.repeat))
-        world = self._world = World(
+        world = World(
             self._bench.suite,
             case,
             case.side(twin=plan.twin),
@@ -119,7 +126,7 @@ class _Trial:
         dispatcher = Dispatcher(world, desk, ids, emit)
         ending = converse(session, dispatcher, desk, limits=case.file.limits, clock=clock, emit=emit)
         world.settle()
-        return ending
+        return ending, dict(world.summary())
 
     def _beginning(self) -> dict[str, JSON]:
         plan = self._plan
@@ -132,11 +139,3 @@ class _Trial:
             "task": self._case.file.task,
             "tools": list(self._case.file.tools),
         }
-
-    def _end(self, reason: str, trouble: str | None) -> dict[str, JSON]:
-        detail: dict[str, JSON] = {"reason": reason, "world": dict(self._world.summary()) if self._world else {}}
-        if trouble is not None:
-            detail["trouble"] = self._vault.redact(trouble)
-        if self._vault.leaked_in(self._recorder.written()):
-            detail["leaks"] = ["events"]
-        return detail

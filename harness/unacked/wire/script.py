@@ -82,19 +82,18 @@ def answer_in_place(action: Action, request: Request) -> Script:
     """Return what the client gets where the service's own answer never reaches the wire."""
     if action.name == "status":
         body = dumps(action.parameters["body"]).encode()
-        return _whole(Response(action.parameters["code"], body, (_JSON_TYPE, *_status_headers(action, request))))
+        return _whole(Response(action.parameters["code"], body, _status_headers(action, request)))
     if action.name == "redirect":
         target = f"{request.path}?{request.query}" if request.query else request.path
         return _whole(Response(action.parameters["code"], b"", (("location", target),)))
     return _ended(b"", action)
 
 
-def _status_headers(action: Action, request: Request) -> Iterator[tuple[str, str]]:
-    """The headers of another status; it comes from the service, and a service always echoes the correlation id."""
+def _status_headers(action: Action, request: Request) -> tuple[tuple[str, str], ...]:
+    """The headers of another status: it comes from the service, which echoes the correlation id in every answer."""
+    echo = {} if request.correlation_id is None else {"x-correlation-id": request.correlation_id}
     given = {name.lower(): str(value) for name, value in action.parameters["headers"].items()}
-    if request.correlation_id is not None:
-        given.setdefault("x-correlation-id", request.correlation_id)
-    yield from given.items()
+    return tuple({**dict((_JSON_TYPE,)), **echo, **given}.items())
 
 
 # How an answer can end, or come late
