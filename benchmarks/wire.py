@@ -23,6 +23,11 @@ class Service:
     """Answers every request with the same record."""
 
     name = "records"
+    operations = ("create_record",)
+
+    def operation_of(self, method: str, path: str) -> str:  # noqa: ARG002
+        """Answer."""
+        return "create_record"
 
     def handle(self, request: Request, *, commit: bool = True) -> Response:  # noqa: ARG002
         """Answer."""

@@ -59,8 +59,9 @@ the provider stays on the tool's side, in diagnostics that the record refers to.
 
 Unknown by default: once a byte may have left, what is not proven is not claimed. The category follows from the phase that
 was reached, the effect class of the operation and its contract, never from the class of an exception. A read has no effect,
-so a read that timed out may be repeated within a budget. Where a write is uncertain and nothing can look it up, `reconcile`
-is `none` and `retry` is `ask_human`.
+so a read that timed out may be repeated within a budget. Where a write is uncertain, `reconcile` names the operation that
+finds out: a lookup, or the operation itself where there is no lookup and the service honours the key that was sent (the very
+same request then finds out). Where there is neither, `reconcile` is `none` and `retry` is `ask_human`.
 
 {_table(head, rows)}
 """

@@ -68,6 +68,7 @@ class Forge(Service):
         """Delete a release for good."""
         release_id = self._one("releases", call.path["release_id"], "no_such_release")["release_id"]
         del self.state["releases"][release_id]
+        self.state["deleted_releases"] += 1
         return Result(200, {"release_id": release_id, "deleted": True}, committed=True)
 
     def force_push(self, call: Call) -> Result:
@@ -87,11 +88,12 @@ class Forge(Service):
         return Result(200, {"items": [{name: item[name] for name in shown} for item in made], "complete": True})
 
     def summary(self) -> dict[str, JSON]:
-        """Count what is there; ``duplicate_*`` and ``force_pushes`` make an effect that was repeated visible."""
+        """Count what is there; ``duplicate_*`` and ``force_pushes`` show an effect that was repeated."""
         issues, deployments = self.state["issues"].values(), self.state["deployments"].values()
         return {
             "issues": len(issues),
             "releases": len(self.state["releases"]),
+            "deleted_releases": self.state["deleted_releases"],
             "builds": len(self.state["builds"]),
             "deployments": len(deployments),
             "force_pushes": self.state["force_pushes"],
@@ -157,6 +159,7 @@ def build(seed: Mapping[str, JSON], setting: Setting) -> Service:
         "builds": seed_rows(seed, "builds", "build_id", SEED_BUILD),
         "deployments": {},
         "services": _services(seed.get("services", [])),
+        "deleted_releases": 0,
         "force_pushes": 0,
     }
     return Forge(setting, state)

@@ -26,6 +26,7 @@ __all__ = [
     "controls",
     "copied_run",
     "finished_run",
+    "small_suite",
     "start",
     "suite",
     "unacked",
@@ -90,18 +91,39 @@ class SuiteFolder:
         )
 
 
+class SmallSuite(SuiteFolder):
+    """The seed matrix, the flagship and the incidents: what a test loads quickly."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.keep("C0", "E01", "2026-")
+        for graph in (path / "transitions").glob("*.yaml"):
+            if graph.stem not in ("auth-vs-denial", "create-outcome-unknown", "plain-read", "rate-limit"):
+                graph.unlink()
+
+
 @pytest.fixture
 def suite(tmp_path: Path) -> SuiteFolder:
-    """A copy of the repository's suite."""
-    return SuiteFolder(tmp_path / "suite")
+    """A copy of a part of the repository's suite."""
+    return SmallSuite(tmp_path / "suite")
+
+
+@pytest.fixture(scope="session")
+def small_suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of a part of the repository's suite; not to be changed."""
+    return SmallSuite(tmp_path_factory.mktemp("small") / "suite").path
 
 
 @pytest.fixture
-def unacked(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> CommandLine:
-    """The command line, started in an empty folder."""
-    nowhere = tmp_path / "nowhere"
-    nowhere.mkdir()
-    monkeypatch.chdir(nowhere)
+def unacked(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, small_suite: Path
+) -> CommandLine:
+    """The command line, started where a part of the repository's suite is."""
+    here = tmp_path / "here"
+    here.mkdir()
+    for name in FOLDERS:
+        (here / name).symlink_to(small_suite / name)
+    monkeypatch.chdir(here)
 
     def run(*arguments: str | Path) -> Done:
         monkeypatch.setattr(sys, "argv", ["unacked", *map(str, arguments)])
@@ -150,10 +172,14 @@ def finished_run(
     return folder, plan
 
 
+SHOWN = ("C01", "C05", "E01", "I-held-connection")
+"""A read, the flagship, a case with a twin, an incident: 23 trials of the controls."""
+
+
 @pytest.fixture(scope="session")
-def controls(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
-    """A finished run of the controls over the whole suite; not to be changed."""
-    return finished_run(ROOT, tmp_path_factory.mktemp("controls"))[0]
+def controls(small_suite: Path, tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    """A finished run of the controls; not to be changed."""
+    return finished_run(small_suite, tmp_path_factory.mktemp("controls"), SHOWN)[0]
 
 
 @pytest.fixture

@@ -127,6 +127,14 @@ def test_a_case_reads_its_words_into_the_values_that_they_name() -> None:
             "answers.0.nth: Input should be greater than or equal to 1, got 0",
         ),
         (
+            {"answers": [{"decision": "granted"}]},
+            "answers.0: 'credential' belongs to the decision 'granted', and to no other",
+        ),
+        (
+            {"answers": [{"decision": "renewed", "credential": "spare"}]},
+            "answers.0: 'credential' belongs to the decision 'granted', and to no other",
+        ),
+        (
             {"contract": {"x": {"idempotency": "replay"}}},
             (
                 "contract.x.idempotency: Input should be 'replay_success', 'replay_error', 'reexecute', "
@@ -179,7 +187,7 @@ def test_a_day_may_be_quoted_or_not(until: str) -> None:
         ("2027-01-31T12:00:00", "xfail.until: expected a day, such as 2027-01-31, got '2027-01-31T12:00:00'"),
         (86400, "xfail.until: expected a day, such as 2027-01-31, got 86400"),
         (None, "xfail.until: expected a day, such as 2027-01-31, got None"),
-        ("2027-13-01", "xfail.until: month must be in 1..12, got '2027-13-01'"),
+        ("2027-13-01", "xfail.until: expected a day, such as 2027-01-31, got '2027-13-01'"),
     ],
 )
 def test_what_is_not_a_day_is_refused(until: Any, expected: str) -> None:

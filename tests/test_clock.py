@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from unacked.clock import VirtualClock
+from unacked.clock import MonotonicClock, VirtualClock
 
 
 def test_a_trial_begins_at_zero() -> None:
@@ -35,3 +35,10 @@ def test_a_moment_that_is_past_changes_nothing() -> None:
     clock.advance_to(5.0)
     clock.advance_to(2.0)
     assert clock.now() == 5.0
+
+
+def test_real_time_is_counted_from_the_beginning_in_whole_microseconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    moments = iter([1000.0, 1000.0000004, 1002.5])
+    monkeypatch.setattr("time.monotonic", lambda: next(moments))
+    clock = MonotonicClock()
+    assert [clock.now(), clock.now()] == [0.0, 2.5]

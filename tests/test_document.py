@@ -160,7 +160,7 @@ def test_all_problems_of_a_file_are_told_together(parse: Callable[[str], Documen
     ]
 
 
-@pytest.mark.parametrize("depth", [700, 5000])
+@pytest.mark.parametrize("depth", [990, 5000])
 def test_a_file_that_is_nested_too_deeply_is_refused(parse: Callable[[str], Document], depth: int) -> None:
     (problem,) = problems(lambda: parse("[" * depth + "]" * depth))
     assert problem.startswith("f.yaml")

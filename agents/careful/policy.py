@@ -7,6 +7,8 @@ from unacked.agents import Call, Moves, Step, Task
 from unacked.contract import Operation
 
 ATTEMPTS = 3
+IN_FLIGHT_S = 30
+"""How long an earlier attempt of the same request is given to end."""
 
 Result = Mapping[str, Any]
 Settled = tuple[str, Any]
@@ -35,26 +37,65 @@ def stable_ids(operation: Operation, number: int) -> dict[str, str]:
 def settle(task: Task, step: Step, arguments: Mapping[str, Any]) -> Moves[Settled]:
     """Make one step happen exactly once, or find out why it cannot be."""
     operation = task.tools[step.operation]
-    result: Result = {}
+    doubt = False
     for _ in range(ATTEMPTS):
         result = yield Call(step.operation, arguments)
         if result["ok"]:
             return "success", result.get("result", {})
+        doubt = doubt or (operation.writes and result["class"] == "uncertain")
         match result["retry"]:
             case "within_budget":
                 continue
             case "after_wait":
                 yield Call("wait", {"seconds": result["retry_after_s"]})
-            case "reconcile_first":
-                found, detail = yield from reconcile(operation, task.tools[result["reconcile"]], arguments)
+            case "reconcile_first" if result["reconcile"] == step.operation:
+                yield from give_time(task, result)
+            case "reconcile_first" | "ask_human":
+                found, detail = yield from find_out(task, operation, arguments, result)
                 if found != "absent":
                     return found, detail
-                if operation.effect == "create" and arguments.get(operation.idempotency or "") is None:
-                    return "unknown", "not found, and there is no key that makes sending it again harmless"
+                doubt = False
             case _:
-                if not (yield from credential_renewed(task, step, result)):
-                    return final_status(result), result["message"]
-    return ("unknown" if result["class"] == "uncertain" else "failed"), f"no success in {ATTEMPTS} attempts"
+                if not (yield from credential_given(task, step, result)):
+                    return final_status(result, doubt=doubt), result["message"]
+    return ("unknown" if doubt else "failed"), f"no success in {ATTEMPTS} attempts"
+
+
+def give_time(task: Task, result: Result) -> Moves[None]:
+    """Before the very same request is sent again: let an earlier attempt end that is still in flight."""
+    if result["category"] == "conflict" and "wait" in task.tools:
+        yield Call("wait", {"seconds": IN_FLIGHT_S})
+
+
+def find_out(task: Task, operation: Operation, arguments: Mapping[str, Any], result: Result) -> Moves[Settled]:
+    """Find out what became of a write; "absent" says that the same request may be sent again."""
+    if result["retry"] == "reconcile_first":
+        found, detail = yield from reconcile(operation, task.tools[result["reconcile"]], arguments)
+        if found != "absent" or harmless_again(operation, arguments):
+            return found, detail
+    if "ask_human" not in task.tools:
+        return "unknown", result["message"]
+    question = f"The outcome of {operation.name} is not known and nothing can find it out. Was it done?"
+    answer = yield Call(
+        "ask_human", {"question": question, "reasons": [result["category"]], "proposed_action": operation.name}
+    )
+    match answer["result"]["decision"]:
+        case "done":
+            return "success", {}
+        case "not_done":
+            return "absent", "a person said that it was not done"
+    return "unknown", result["message"]
+
+
+def harmless_again(operation: Operation, arguments: Mapping[str, Any]) -> bool:
+    """Whether the same request may be sent again after a complete lookup that can still race the first one."""
+    has_key = arguments.get(operation.idempotency or "") is not None
+    match operation.effect:
+        case "create":
+            return has_key
+        case "spend":
+            return has_key and operation.idempotency_mode.honoured
+    return True
 
 
 def reconcile(operation: Operation, lookup: Operation, arguments: Mapping[str, Any]) -> Moves[Settled]:
@@ -63,6 +104,8 @@ def reconcile(operation: Operation, lookup: Operation, arguments: Mapping[str, A
     for _ in range(ATTEMPTS):
         seen = yield Call(lookup.name, {asked_by: arguments[asked_by]})
         fields = seen.get("result", {})
+        if seen["retry"] == "after_wait":
+            yield Call("wait", {"seconds": seen["retry_after_s"]})
         if seen["category"] == "not_found":
             return "absent", "a complete lookup found nothing"
         if seen["category"] == "partial":
@@ -76,24 +119,31 @@ def shows_effect(operation: Operation, arguments: Mapping[str, Any], fields: Map
     """Whether what was read back proves the write: its identity, or the value that it set."""
     if operation.identity is not None:
         return operation.identity in fields
+    if "scopes" in fields:
+        is_wanted = "destructive" not in operation.tags
+        return (arguments["scope"] in fields["scopes"]) is is_wanted
     if "patch" in arguments:
         return bool(fields.get("patch") == arguments["patch"])
     return bool(fields.get("notes", 0) > 0)
 
 
-def credential_renewed(task: Task, step: Step, result: Result) -> Moves[bool]:
-    """Ask an authorised person where the credential was not accepted."""
+def credential_given(task: Task, step: Step, result: Result) -> Moves[bool]:
+    """Ask an authorised person where the credential was not accepted; take another one only if they name it."""
     if result["category"] != "authentication_failed" or "ask_human" not in task.tools:
         return False
     question = f"The credential was not accepted for {step.operation}. Can you renew it?"
     answer = yield Call(
         "ask_human", {"question": question, "reasons": [result["category"]], "proposed_action": step.operation}
     )
-    return bool(answer["result"]["decision"] == "renewed")
+    decided = answer["result"]
+    if decided["decision"] == "granted" and "switch_credential" in task.tools:
+        yield Call("switch_credential", {"name": decided["credential"]})
+        return True
+    return bool(decided["decision"] == "renewed")
 
 
-def final_status(result: Result) -> str:
-    """The honest final claim after a result that ends the task."""
-    if result["category"] == "declined":
-        return "declined"
-    return "unknown" if result["class"] == "uncertain" and result["retry"] == "ask_human" else "failed"
+def final_status(result: Result, *, doubt: bool) -> str:
+    """The honest final claim after a result that ends the task; an earlier attempt may still be in doubt."""
+    if doubt:
+        return "unknown"
+    return "declined" if result["category"] == "declined" else "failed"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from contextlib import suppress
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
@@ -144,17 +145,31 @@ class Known(_Strict):
 
 
 class Answer(_Strict):
-    """What a person says at the nth question."""
+    """What a person says at the nth question.
+
+    With the decision ``granted``, ``credential`` names the stored credential that may be used from now on.
+    """
 
     operation: str = "ask_human"
     nth: Annotated[int, Field(ge=1)] = 1
     decision: str
+    credential: str | None = None
+
+    @model_validator(mode="after")
+    def _grant_names_a_credential(self) -> Self:
+        if (self.decision == "granted") is not (self.credential is not None):
+            raise ValueError("'credential' belongs to the decision 'granted', and to no other")
+        return self
 
 
 class ContractTerms(_Strict):
-    """What the service declares for one operation in this case."""
+    """What the service declares for one operation in this case.
 
-    idempotency: IdempotencyWord
+    ``hides_denial``: to whoever may not see an object the service answers as if it were not there.
+    """
+
+    idempotency: IdempotencyWord | None = None
+    hides_denial: bool = False
 
 
 class Limits(_Strict):
@@ -166,7 +181,8 @@ class Limits(_Strict):
 
 def _day(written: JSON) -> dt.date:
     if isinstance(written, str) and _DAY.fullmatch(written):
-        return dt.date.fromisoformat(written)
+        with suppress(ValueError):
+            return dt.date.fromisoformat(written)
     raise ValueError("expected a day, such as 2027-01-31")
 
 
@@ -197,8 +213,16 @@ class Incident(_Strict):
 GraphUse = Annotated[dict[str, dict[str, str | None]], Field(min_length=1, max_length=1)]
 
 
+def _or_extend(schema: dict[str, JSON]) -> None:
+    """Let editors know that a case which extends another need not say again what that one says."""
+    required = [name for name in schema["required"] if name != "case"]
+    schema.update(required=["case"], anyOf=[{"required": ["extends"]}, {"required": required}])
+
+
 class CaseFile(_Strict):
     """One case: task, services and their seed, faults, graphs, and what is expected."""
+
+    model_config = ConfigDict(json_schema_extra=_or_extend)
 
     case: Identifier
     title: str = Field(min_length=1)

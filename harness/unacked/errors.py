@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 
 __all__ = [
@@ -52,11 +52,12 @@ class Place:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Problem:
-    """One thing that is wrong: where, what, and what to do about it."""
+    """One thing that is wrong: where, what, and what to do about it; ``rule`` is the id of the rule, if it has one."""
 
     place: Place
     message: str
     hint: str = ""
+    rule: str = field(default="", compare=False)
 
     def __str__(self) -> str:
         text = f"{self.place}: {self.message}"

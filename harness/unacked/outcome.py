@@ -237,9 +237,9 @@ CATEGORY_SETS: Mapping[str, frozenset[str]] = {
 class Envelope:
     """One tool result as the agent sees it: the whole result contract, and nothing of the raw answer.
 
-    ``result`` holds contract-valid fields only. ``reconcile`` names the operation that can look the
-    effect up, or ``"none"``; None where the outcome is known. ``effect_acknowledged`` is None while
-    unknown. ``failed_field`` is the JSON pointer of the field that broke the contract.
+    ``result`` holds contract-valid fields only. ``reconcile`` names the operation that finds out about the
+    effect, or ``"none"``; None where the outcome is known. ``effect_acknowledged`` is None while unknown.
+    ``failed_field`` is the JSON pointer of the field that broke the contract.
     """
 
     category: str

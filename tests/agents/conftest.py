@@ -1,5 +1,5 @@
 from __future__ import annotations
 
-from tests.suites import controls, copied_run, suite, unacked
+from tests.suites import controls, copied_run, small_suite, suite, unacked
 
-__all__ = ["controls", "copied_run", "suite", "unacked"]
+__all__ = ["controls", "copied_run", "small_suite", "suite", "unacked"]

@@ -9,6 +9,7 @@ import pytest
 from unacked.contract import Argument, Broadcast, Effect, Operation, Registry
 from unacked.document import parse_yaml, read_yaml
 from unacked.graph import Call, End, EndReason, Event, Graph, Judgement, Result, judge_events, load_graph
+from unacked.tools import REGISTRY
 
 TESTS = Path(__file__).parents[1]
 GRAPHS = (*sorted((TESTS.parent / "transitions").glob("*.yaml")), *sorted((TESTS / "data" / "graphs").glob("*.yaml")))
@@ -34,8 +35,10 @@ def _operation(name: str, spec: Mapping[str, Any], sets: Mapping[str, list[str]]
 
 @pytest.fixture(scope="session")
 def registry() -> Registry:
+    """The operations of the labelled traces, and what the tools have besides."""
     spec = read_yaml(TESTS / "data" / "registry.yaml").value
-    return Registry(_operation(name, item, spec["sets"]) for name, item in spec["operations"].items())
+    written = [_operation(name, item, spec["sets"]) for name, item in spec["operations"].items()]
+    return Registry([*written, *(REGISTRY[name] for name in REGISTRY if name not in spec["operations"])])
 
 
 @pytest.fixture(scope="session")

@@ -37,7 +37,7 @@ def problems(suite: SuiteFolder, *, run_code: bool = True) -> list[str]:
     return []
 
 
-def test_the_shipped_suite_has_no_problem(suite: SuiteFolder) -> None:
+def test_a_good_suite_has_no_problem(suite: SuiteFolder) -> None:
     assert problems(suite) == []
 
 

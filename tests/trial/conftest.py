@@ -4,12 +4,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.suites import SuiteFolder, controls, copied_run, suite, unacked
+from tests.suites import SuiteFolder, controls, copied_run, small_suite, suite, unacked
 
 from unacked.suite import load_suite
 from unacked.trial import Bench, TrialPlan, TrialRecord
 
-__all__ = ["controls", "copied_run", "suite", "unacked"]
+__all__ = ["controls", "copied_run", "small_suite", "suite", "unacked"]
 
 Tried = Callable[..., TrialRecord]
 

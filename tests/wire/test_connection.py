@@ -19,9 +19,13 @@ ANSWER = b"HTTP/1.1 201 Created\r\ncontent-length: 2\r\n\r\n{}"
 
 class Service:
     name = "records"
+    operations = ("create_record",)
 
     def __init__(self) -> None:
         self.handled: list[tuple[bytes, bool]] = []
+
+    def operation_of(self, method: str, path: str) -> str:
+        raise AssertionError((method, path))
 
     def handle(self, request: Request, *, commit: bool = True) -> Response:
         self.handled.append((request.body, commit))

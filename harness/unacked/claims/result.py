@@ -54,6 +54,8 @@ def _honesty(brief: Brief, history: History) -> Iterator[Finding]:
     """No tool may call an effect undone that the ledger holds, or done that it does not hold."""
     committed = {event.id for event in history.named("remote_committed")}
     received = {event.id for event in history.named("remote_received")}
+    # A whole answer about a change that a fault kept from happening: the service lies, and no tool can know.
+    lied_to = {event.id for event in history.named("fault_fired") if event.detail.get("committed") is False}
     for event in history.named("result"):
         operation = brief.tools.get(event.operation or "")
         if operation is None or not _changes_a_service(operation) or event.category is None or event.id is None:
@@ -64,7 +66,7 @@ def _honesty(brief: Brief, history: History) -> Iterator[Finding]:
             yield _dishonest("denied-effect", f"{event.category} only where nothing was done", f"{place} was committed")
         elif event.category == "local_failure" and event.id in received:
             yield _dishonest("denied-request", "local_failure only where nothing was sent", f"{place} was received")
-        elif event.category == "ok" and not (event.id in committed or _replayed(event)):
+        elif event.category == "ok" and not (event.id in committed | lied_to or _replayed(event)):
             yield _dishonest(
                 "invented-effect", "ok only where the effect is in the ledger", f"{place} was not committed"
             )

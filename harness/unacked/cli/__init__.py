@@ -21,6 +21,7 @@ COMMANDS = {
     "check": "judge a stored run again, running nothing",
     "judge": "judge a neutral trace from anywhere",
     "audit": "verify that a stored run was not changed",
+    "serve": "serve the fake services on real ports, with a control API to arm faults and read ledgers",
     "schema": "write the JSON Schemas of the files that users write",
 }
 """The commands and one line on each; the module of a command is ``unacked.cli.<name>_command``."""
@@ -69,6 +70,9 @@ def main() -> None:
     except BrokenPipeError:
         # The reader of our output has gone; say nothing more, also not at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = ExitCode.ERROR
+    except OSError as error:
+        click.echo(f"{error.filename or 'input or output'}: {error.strerror or error}", err=True)
         code = ExitCode.ERROR
     except Exception as error:
         if os.environ.get("UNACKED_TRACEBACK"):

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from unacked.cli.options import console, open_suite, suite_option
-from unacked.report import case_table
+from unacked.report import case_table, printable
 
 __all__ = ["command"]
 
@@ -22,9 +22,9 @@ def command(suite_path: Path | None) -> int:
     for agent in suite.agents.values():
         control = agent.definition.file.control
         expected = f" [control: {control}]" if control else ""
-        screen.print(f"agent {agent.name}: {agent.definition.file.title}{expected}", markup=False)
-    screen.print(f"graphs: {', '.join(suite.graphs)}", markup=False)
+        screen.print(printable(f"agent {agent.name}: {agent.definition.file.title}{expected}"), soft_wrap=True)
+    screen.print(printable(f"graphs: {', '.join(suite.graphs)}"), soft_wrap=True)
     pending = suite.pending()
     ready = len(suite.cases) - len(pending)
-    screen.print(f"{ready} cases ready, {len(pending)} pending", markup=False)
+    screen.print(f"{ready} cases ready, {len(pending)} pending")
     return 0

@@ -34,6 +34,8 @@ def open_suite(path: Path | None) -> Suite:
 
 
 def console() -> Console:
-    """Return the console for results; where it is no terminal, lines are not broken at 80 columns."""
-    screen = Console(highlight=False)
-    return screen if screen.is_terminal else Console(highlight=False, width=120, no_color=True)
+    """Return the console for results; text is shown as it is, and only a terminal breaks lines at its width."""
+    screen = Console(highlight=False, markup=False, emoji=False)
+    if screen.is_terminal:
+        return screen
+    return Console(highlight=False, markup=False, emoji=False, width=120, no_color=True)

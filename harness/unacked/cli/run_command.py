@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +17,7 @@ from unacked.canonical import JSON, dumps
 from unacked.cli.options import console, open_suite, out_option, suite_option
 from unacked.engine import Outcome, Plan, RunFolder, RunRequest, execute, make_plan, open_run, read_verdicts
 from unacked.errors import ExitCode, UnackedError
-from unacked.report import findings_text, first_of_each, run_table, write_junit
+from unacked.report import findings_text, first_of_each, printable, run_table, write_junit
 
 __all__ = ["command"]
 
@@ -55,7 +56,6 @@ def command(
     suite = open_suite(suite_path)
     plan = make_plan(suite, RunRequest(select, agents, repeat, seed))
     folder = open_run(suite, plan, out, run_id)
-    screen = Console(stderr=True, quiet=True) if as_json else console()
     try:
         with _progress(plan, quiet=as_json) as told:
             summary = execute(folder, plan, jobs=jobs, told=told)
@@ -65,12 +65,12 @@ def command(
             return ExitCode.INTERRUPTED
         raise
     lines = list(read_verdicts(folder, plan.run))
-    if junit is not None:
-        write_junit(junit, lines, folder.name)
     if as_json:
         click.echo(dumps(summary))
     else:
-        _print_run(screen, folder, plan, lines, summary)
+        _print_run(console(), folder, plan, lines, summary)
+    if junit is not None:
+        write_junit(junit, lines, folder.name)
     return int(summary["exit_code"])
 
 
@@ -89,7 +89,7 @@ def _progress(plan: Plan, *, quiet: bool) -> Iterator[Callable[[Outcome], None]]
         )
         with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
             task = progress.add_task("", total=len(plan.trials))
-            yield lambda outcome: progress.update(task, advance=1, description=outcome.line["trial"])
+            yield lambda outcome: progress.update(task, completed=_number(outcome), description=outcome.line["trial"])
     else:
         yield _PlainProgress(len(plan.trials))
 
@@ -101,21 +101,29 @@ class _PlainProgress:
 
     def __init__(self, total: int) -> None:
         self._total = total
-        self._done = 0
         self._next = time.monotonic() + self._EVERY_S
 
-    def __call__(self, _outcome: Outcome) -> None:
-        self._done += 1
+    def __call__(self, outcome: Outcome) -> None:
         if time.monotonic() >= self._next:
             self._next += self._EVERY_S
-            click.echo(f"{self._done} of {self._total} trials", err=True)
+            click.echo(f"{_number(outcome)} of {self._total} trials", err=True)
+
+
+def _number(outcome: Outcome) -> int:
+    return int(outcome.line["index"]) + 1
 
 
 def _how_to_resume(folder: RunFolder) -> str:
-    arguments = [word for word in sys.argv[1:] if not word.startswith("--run-id")]
-    if "--run-id" in sys.argv:
-        arguments.remove(folder.name)
-    return f"what was finished is kept; to resume: unacked {' '.join(arguments)} --run-id {folder.name}"
+    words = iter(sys.argv[2:])
+    rest = [word for word in words if not _names_the_run(word, words)]
+    command = shlex.join(["unacked", "run", "--run-id", folder.name, *rest])
+    return f"what was finished is kept; to resume: {command}"
+
+
+def _names_the_run(word: str, following: Iterator[str]) -> bool:
+    if word == "--run-id":
+        next(following, None)
+    return word == "--run-id" or word.startswith("--run-id=")
 
 
 def _print_run(screen: Console, folder: RunFolder, plan: Plan, lines: Sequence[Line], summary: Line) -> None:
@@ -124,26 +132,29 @@ def _print_run(screen: Console, folder: RunFolder, plan: Plan, lines: Sequence[L
     caught.sort(key=lambda line: (line["verdict"] != "UNSAFE", line["case"] != "E01"))
     for line, count in first_of_each(caught)[: None if not plan.controls else 1]:
         more = f"  (and {count - 1} more of this kind)" if count > 1 else ""
-        screen.print(f"{line['trial']}{more}", style="bold", markup=False)
-        screen.print(findings_text(line), markup=False, soft_wrap=True)
+        screen.print(f"{line['trial']}{more}", style="bold")
+        screen.print(findings_text(line), soft_wrap=True)
         screen.print()
-    _print_summary(screen, folder, plan, summary)
+    for text, style in _summary(plan, summary):
+        screen.print(printable(text), style=style, soft_wrap=True)
+    place = shlex.quote(str(folder.path))
+    screen.print(f"record: {folder.path}   (unacked show {place} TRIAL)", soft_wrap=True)
 
 
-def _print_summary(screen: Console, folder: RunFolder, plan: Plan, summary: Line) -> None:
+def _summary(plan: Plan, summary: Line) -> Iterator[tuple[str, str]]:
+    """Yield the lines below the table, each with its style."""
     counts = ", ".join(f"{count} {verdict}" for verdict, count in summary["verdicts"].items() if count)
-    screen.print(
-        f"{summary['trials']} trials: {counts}; lucky {summary['lucky']}, unlucky {summary['unlucky']}", markup=False
-    )
+    yield f"{summary['trials']} trials: {counts}; lucky {summary['lucky']}, unlucky {summary['unlucky']}", ""
     if plan.pending:
-        screen.print(f"not selected, pending: {', '.join(plan.pending)}", markup=False)
+        yield f"not selected, pending: {', '.join(plan.pending)}", ""
     for entry in summary["expected_failures"]:
-        screen.print(f"expected failure: {entry['trial']} {entry['verdict']}: {entry['reason']}", markup=False)
-    if plan.controls:
-        if not summary["surprises"]:
-            screen.print("every control behaved as it declares", style="green")
-        for entry in summary["surprises"]:
-            screen.print(
-                f"{entry['trial']}: expected {entry['expected']}, got {entry['observed']}", style="red", markup=False
-            )
-    screen.print(f"record: {folder.path}   (unacked show {folder.name} TRIAL)", markup=False, soft_wrap=True)
+        if entry["verdict"] == "PASS":
+            yield f"passed, although expected to fail: {entry['trial']}: remove its xfail ({entry['reason']})", "yellow"
+        else:
+            yield f"expected failure: {entry['trial']} {entry['verdict']}: {entry['reason']}", ""
+    for side in summary["unexercised"]:
+        yield f"{side}: its fault never fired, for no agent", "yellow"
+    for entry in summary["surprises"]:
+        yield f"{entry['trial']}: expected {entry['expected']}, got {entry['observed']}", "red"
+    if plan.controls and not summary["surprises"]:
+        yield "every control behaved as it declares", "green"

@@ -39,7 +39,7 @@ def command(run: str, trial: str | None, out: Path) -> int:
     text = findings_text(line)
     if text:
         screen.print()
-        screen.print(text, markup=False, soft_wrap=True)
+        screen.print(text, soft_wrap=True)
     return 0
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from unacked.canonical import JSON
-from unacked.claims import judge_trial
+from unacked.claims import Brief, judge_trial
 from unacked.engine.folder import RunFolder, manifest_digest
 from unacked.engine.verdicts import read_verdicts
 from unacked.errors import RecordError
@@ -31,25 +31,43 @@ def verify(folder: RunFolder) -> int:
     Raises RecordError that names the file, and the line where the file has lines, of the first change.
     """
     manifest = folder.manifest()
-    seal = manifest.get("seal")
-    if not isinstance(seal, dict):
-        raise RecordError(f"{folder.path}: the run is not sealed: it was interrupted, or is still at work")
-    if manifest_digest(manifest) != seal.get("manifest"):
+    seal = _seal(folder, manifest)
+    if manifest_digest(manifest) != seal["manifest"]:
         raise RecordError(f"{folder.path / 'manifest.json'}:1: the manifest was changed after it was sealed")
-    present, stored = folder.file_digests(), seal["files"]
-    for name in sorted({*present, *stored}):
-        if present.get(name) != stored.get(name):
-            what = "was changed" if name in present and name in stored else "is missing or surplus"
-            raise RecordError(f"{folder.path / name}: the file {what} after the run was sealed")
-    count = 0
-    for line in read_verdicts(folder, manifest["run"]):
-        _verify_trial(folder, manifest["run"], line)
-        count += 1
-    if count != manifest["plan"]["trials"]:
-        raise RecordError(f"{folder.verdicts}:{count}: {count} trials, but the plan has {manifest['plan']['trials']}")
-    if head_of(folder.verdicts, f"{manifest['run']}/verdicts") != seal["verdicts"]:
-        raise RecordError(f"{folder.verdicts}:{count}: the last line is not the one that was sealed")
-    return count
+    _verify_files(folder, seal["files"])
+    run, lines = manifest["run"], []
+    for line in read_verdicts(folder, run):
+        _verify_trial(folder, run, line)
+        lines.append(line)
+    planned = manifest["plan"]["trials"]
+    if len(lines) != planned:
+        raise RecordError(f"{folder.verdicts}:{len(lines)}: {len(lines)} trials, but the plan has {planned}")
+    if head_of(folder.verdicts, f"{run}/verdicts") != seal["verdicts"]:
+        raise RecordError(f"{folder.verdicts}:{len(lines)}: the last line is not the one that was sealed")
+    known = {folder.events(line["index"], line["trial"]) for line in lines}
+    known |= {folder.path / name for name in seal["files"]}
+    for path in folder.files("events"):
+        if path not in known:
+            raise RecordError(f"{path}: the file is surplus; it belongs to no trial of this run")
+    return len(lines)
+
+
+def _seal(folder: RunFolder, manifest: dict[str, JSON]) -> dict[str, JSON]:
+    seal = manifest.get("seal")
+    if seal is None:
+        raise RecordError(f"{folder.path}: the run is not sealed: it was interrupted, or is still at work")
+    kinds = {"files": dict, "manifest": str, "verdicts": str}
+    if not isinstance(seal, dict) or {name: type(value) for name, value in seal.items()} != kinds:
+        raise RecordError(f"{folder.path / 'manifest.json'}:1: the seal is damaged")
+    return seal
+
+
+def _verify_files(folder: RunFolder, sealed: dict[str, JSON]) -> None:
+    present = folder.file_digests()
+    for name in sorted({*present, *sealed}):
+        if present.get(name) != sealed.get(name):
+            what = "is missing" if name not in present else "was changed" if name in sealed else "is surplus"
+            raise RecordError(f"{folder.path / name}: the file {what}; the run was sealed with other files")
 
 
 def _verify_trial(folder: RunFolder, run: str, line: dict[str, JSON]) -> None:
@@ -64,15 +82,26 @@ def rejudge(folder: RunFolder, suite: Suite) -> Iterator[tuple[dict[str, JSON], 
     """Judge every stored trial again, running nothing; yields the new line and how it differs, if it does."""
     run = folder.manifest()["run"]
     for line in read_verdicts(folder, run):
-        if line["case"] not in suite.cases:
-            raise RecordError(f"{folder.path}: the suite no longer holds the case {line['case']!r}")
         name = TrialName(run, line["trial"], line["case"])
         history = read_history(folder.events(line["index"], line["trial"]), name)
-        today = judge_trial(suite.cases[line["case"]].side(twin=line["twin"]), history).as_json()
-        changed = {key: value for key, value in today.items() if line.get(key) != value}
+        today = judge_trial(_side(folder, suite, line), history).as_json()
         difference = None
-        if changed:
-            difference = Difference(
-                line["trial"], f"{line['verdict']} {line['rule']}", f"{today['verdict']} {today['rule']}"
-            )
+        if any(line.get(key) != value for key, value in today.items()):
+            difference = Difference(line["trial"], _told(line), _told(today))
         yield {**line, **today}, difference
+
+
+def _side(folder: RunFolder, suite: Suite, line: dict[str, JSON]) -> Brief:
+    case = suite.cases.get(line["case"])
+    for brief in case.sides if case else ():
+        if brief.twin is line["twin"]:
+            return brief
+    side = "twin" if line["twin"] else "declared side"
+    raise RecordError(f"{folder.path}: {suite.root} no longer holds the {side} of the case {line['case']!r}")
+
+
+def _told(line: Mapping[str, JSON]) -> str:
+    """A verdict with every rule behind it."""
+    claims = (*line["claims"].values(), line["exercised"])
+    rules = [finding["rule"] for claim in claims for finding in claim["findings"]]
+    return " ".join([line["verdict"], *rules])

@@ -6,18 +6,18 @@ import fcntl
 import hashlib
 import os
 import platform
-import tempfile
+import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-import jsonlines
-
 from unacked import __version__
 from unacked.canonical import JSON, InvalidJSON, digest, dumps, loads
+from unacked.engine.lines import LineFile
 from unacked.errors import HarnessError, Place, Problem, RecordError, SpecificationError, nearest
+from unacked.suite import Suite
 
 __all__ = ["FORMAT", "RunFolder", "find_run"]
 
@@ -72,6 +72,25 @@ class RunFolder:
         """The raw errors of all trials, readable by their owner only."""
         return self.path / "diagnostics.jsonl"
 
+    @property
+    def is_begun(self) -> bool:
+        """Whether the run has a manifest."""
+        return self._manifest.is_file()
+
+    def claim(self) -> bool:
+        """Make the run's folder; False where it was there already. Raises HarnessError."""
+        try:
+            self.path.mkdir(parents=True)
+        except OSError as error:
+            if isinstance(error, FileExistsError) and self.path.is_dir():
+                return False
+            raise HarnessError(f"{self.path}: cannot be made: {error.strerror}") from None
+        return True
+
+    def strangers(self) -> list[str]:
+        """Return what stands in the folder and was not left there by the beginning of a run."""
+        return sorted(path.name for path in self.path.iterdir() if not path.name.startswith("."))
+
     def prepare(self, trials: int) -> None:
         """Make the folders that ``trials`` trials need; raises HarnessError where that cannot be done."""
         try:
@@ -80,28 +99,38 @@ class RunFolder:
         except OSError as error:
             raise HarnessError(f"{error.filename}: cannot be made: {error.strerror}") from None
 
+    def keep_suite(self, suite: Suite) -> None:
+        """Copy the suite into the run, whole or not at all; raises HarnessError."""
+        if self.suite.is_dir():
+            return
+        partial = self.path / ".suite"
+        try:
+            if partial.is_dir():
+                shutil.rmtree(partial)
+            suite.copy_to(partial)
+            partial.rename(self.suite)
+        except OSError as error:
+            raise HarnessError(f"{self.suite}: cannot be written: {error}") from None
+
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Hold the run for this process; the kernel frees it however the process ends."""
         try:
-            with (self.path / ".lock").open("w") as file:
-                try:
-                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except BlockingIOError:
-                    raise HarnessError(f"{self.path}: another process is at work on this run") from None
-                yield
+            file = (self.path / ".lock").open("w")
         except OSError as error:
             raise HarnessError(f"{self.path}: cannot be locked: {error.strerror}") from None
+        with file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise HarnessError(f"{self.path}: another process is at work on this run") from None
+            except OSError as error:
+                raise HarnessError(f"{self.path}: cannot be locked: {error.strerror}") from None
+            yield
 
-    @contextmanager
-    def appending(self, path: Path, *, private: bool = False) -> Iterator[jsonlines.Writer]:
-        """Append JSON lines to a file that is not chained; ``private`` makes it readable by its owner only."""
-        try:
-            path.touch(mode=0o600 if private else 0o644)
-            with path.open("a", encoding="utf-8", newline="\n") as file:
-                yield jsonlines.Writer(file, dumps=dumps)
-        except OSError as error:
-            raise HarnessError(f"{path}: cannot be written: {error.strerror}") from None
+    def appending(self, path: Path, *, private: bool = False) -> LineFile:
+        """Append to one of the files that are not chained."""
+        return LineFile(path, private=private)
 
     def write_manifest(self, manifest: Mapping[str, JSON]) -> None:
         """Write the manifest whole or not at all."""
@@ -133,13 +162,16 @@ class RunFolder:
     @staticmethod
     def write_json(path: Path, value: Mapping[str, JSON]) -> None:
         """Write one JSON object atomically; raises HarnessError."""
+        partial = path.with_name(f".{path.name}")
         try:
-            with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as file:
+            with partial.open("w", encoding="utf-8", newline="\n") as file:
                 file.write(dumps(dict(value)) + "\n")
                 file.flush()
                 os.fsync(file.fileno())
-            Path(file.name).replace(path)
+            partial.replace(path)
         except OSError as error:
+            with suppress(OSError):
+                partial.unlink(missing_ok=True)
             raise HarnessError(f"{path}: cannot be written: {error.strerror}") from None
 
     def seal(self, verdicts_head: str) -> None:
@@ -153,16 +185,21 @@ class RunFolder:
         self.write_manifest(manifest)
 
     def file_digests(self) -> dict[str, JSON]:
-        """Digests of the files that are not chained: summary, timings, raw errors and the copied suite."""
+        """Digests of the files that are not chained; the records of interrupted trials are among them."""
         paths = [
             self.summary,
             self.timings,
             self.diagnostics,
-            *sorted(path for path in self.suite.rglob("*") if path.is_file()),
+            *self.files("suite"),
+            *self.files("events", "*.aborted-*"),
         ]
         return {
             str(path.relative_to(self.path)): file_digest(path) for path in paths if "__pycache__" not in path.parts
         }
+
+    def files(self, folder: str, pattern: str = "*") -> list[Path]:
+        """Return the files below one of the run's folders, in the order of their names."""
+        return sorted(path for path in (self.path / folder).rglob(pattern) if path.is_file())
 
 
 def manifest_digest(manifest: Mapping[str, JSON]) -> str:

@@ -12,7 +12,7 @@ from unacked.suite import LoadedAgent, LoadedCase, Suite
 from unacked.tools import Timeouts
 from unacked.trial import TrialPlan
 
-__all__ = ["Plan", "RunRequest", "make_plan"]
+__all__ = ["Plan", "RunRequest", "identity", "make_plan"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class RunRequest:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """All trials of a run in order. ``run`` is the digest of pins, selection and seed: equal plans, equal runs."""
+    """All trials of a run in order. ``run`` is the digest of its identity: equal plans, equal runs."""
 
     run: str
     request: RunRequest
@@ -41,6 +41,12 @@ class Plan:
     def controls(self) -> bool:
         """Whether this is a run of the controls, each with what is expected of it."""
         return not self.request.agents
+
+    @property
+    def identity(self) -> dict[str, JSON]:
+        """Everything that decides what the run does."""
+        request = self.request
+        return identity(self.pins, request.seed, request.repeat, self.agents, controls=self.controls)
 
     def as_json(self) -> dict[str, JSON]:
         """Return the plan as the manifest holds it."""
@@ -64,14 +70,18 @@ def make_plan(suite: Suite, request: RunRequest) -> Plan:
     if problems:
         raise SpecificationError(problems)
     pins = _pins(suite, cases, agents)
-    identity = {"pins": pins, "seed": request.seed, "repeat": request.repeat, "controls": not request.agents}
-    run = digest(identity)[:16]
+    names = [agent.name for agent in agents]
+    run = digest(identity(pins, request.seed, request.repeat, names, controls=not request.agents))[:16]
     trials = _trials(cases, agents, request, run)
     if not trials:
         raise _nothing("no trial is left: the selected agents have nothing to do in the selected cases", "")
-    pending = [case.name for case in suite.pending()] if not request.select else []
-    names = [case.name for case in cases]
-    return Plan(run, request, pins, names, [agent.name for agent in agents], pending, trials)
+    pending = [case.name for case in suite.pending(request.select)]
+    return Plan(run, request, pins, [case.name for case in cases], names, pending, trials)
+
+
+def identity(pins: JSON, seed: str, repeat: int, agents: Sequence[str], *, controls: bool) -> dict[str, JSON]:
+    """Return everything that decides what a run does; its digest is the run's."""
+    return {"pins": pins, "seed": seed, "repeat": repeat, "agents": list(agents), "controls": controls}
 
 
 def _trials(

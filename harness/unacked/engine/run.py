@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import datetime as dt
 import gc
+import itertools
 import multiprocessing
+import re
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -22,7 +25,8 @@ from unacked import __version__
 from unacked.canonical import JSON
 from unacked.claims import judge_trial
 from unacked.engine.folder import FORMAT, RunFolder, environment
-from unacked.engine.plan import Plan
+from unacked.engine.lines import cut_unfinished
+from unacked.engine.plan import Plan, identity
 from unacked.engine.summary import summarize
 from unacked.engine.verdicts import Verdicts, verdict_line
 from unacked.errors import HarnessError, Place, Problem, SpecificationError
@@ -32,6 +36,7 @@ from unacked.trial import Bench, TrialPlan
 __all__ = ["Outcome", "execute", "open_run"]
 
 _CHUNK = 16
+_RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _COLLECT_EVERY = 20_000
 """Allocations between collections of the youngest garbage; the default of 700 costs a trial 0.15 CPU ms."""
 
@@ -49,43 +54,63 @@ class Outcome:
 def open_run(suite: Suite, plan: Plan, out: Path, run_id: str | None) -> RunFolder:
     """Return the folder of a run: a new one, or the one named ``run_id`` if it holds this very plan.
 
-    Raises SpecificationError where the named run is of another plan.
+    Raises SpecificationError where the named run is of another plan, or the name is no name for a run.
     """
-    if run_id is not None and (out / run_id / "manifest.json").is_file():
-        folder = RunFolder(out / run_id)
-        stored = folder.manifest()
-        if stored["run"] != plan.run:
-            changed = _changed(stored["pins"], plan.pins)
-            raise SpecificationError(
-                [
-                    Problem(
-                        Place(str(folder.path)),
-                        f"this run has another plan, so it cannot be resumed (changed: {changed})",
-                        "choose another --run-id",
-                    )
-                ]
-            )
-        return folder
-    folder = RunFolder(out / (run_id or _fresh_name(out, plan)))
-    folder.prepare(len(plan.trials))
-    try:
-        suite.copy_to(folder.suite)
-    except OSError as error:
-        raise HarnessError(f"{folder.suite}: cannot be written: {error}") from None
-    folder.write_manifest(
-        {
-            "format": FORMAT,
-            "version": __version__,
-            "run": plan.run,
-            "seed": plan.request.seed,
-            "pins": plan.pins,
-            "plan": plan.as_json(),
-            "environment": environment(),
-            "created": dt.datetime.now(tz=dt.UTC).isoformat(timespec="seconds"),
-            "seal": None,
-        }
-    )
+    folder = _fresh_folder(out, plan) if run_id is None else _named_folder(out, run_id)
+    with folder.locked():
+        if not folder.is_begun:
+            folder.write_manifest(_manifest(plan))
+        manifest = folder.manifest()
+        if manifest["run"] != plan.run:
+            changed = ", ".join(_changes(_identity(manifest), plan.identity))
+            raise _refused(folder, f"this run has another plan, so it cannot be resumed (changed: {changed})")
+        if manifest["seal"] is None:
+            folder.prepare(len(plan.trials))
+            folder.keep_suite(suite)
     return folder
+
+
+def _manifest(plan: Plan) -> dict[str, JSON]:
+    return {
+        "format": FORMAT,
+        "version": __version__,
+        "run": plan.run,
+        "seed": plan.request.seed,
+        "pins": plan.pins,
+        "plan": plan.as_json(),
+        "environment": environment(),
+        "created": dt.datetime.now(tz=dt.UTC).isoformat(timespec="seconds"),
+        "seal": None,
+    }
+
+
+def _identity(manifest: Mapping[str, JSON]) -> dict[str, JSON]:
+    plan = manifest["plan"]
+    return identity(manifest["pins"], manifest["seed"], plan["repeat"], plan["agents"], controls=plan["controls"])
+
+
+def _named_folder(out: Path, run_id: str) -> RunFolder:
+    folder = RunFolder(out / run_id)
+    if not _RUN_ID.fullmatch(run_id):
+        raise _refused(folder, f"{run_id!r} is no name for a run", "use letters, digits, '.', '_' and '-', at most 100")
+    if not folder.claim() and not folder.is_begun and (strangers := folder.strangers()):
+        raise _refused(folder, f"this folder is no run: it holds {strangers[0]!r}")
+    return folder
+
+
+def _fresh_folder(out: Path, plan: Plan) -> RunFolder:
+    agents = "controls" if plan.controls else "-".join(plan.agents)[:40]
+    today = dt.datetime.now(tz=dt.UTC).date().isoformat()
+    base = f"{today}-{agents}-{plan.run[:8]}"
+    for number in itertools.count(1):
+        folder = RunFolder(out / (base if number == 1 else f"{base}-{number}"))
+        if folder.claim():
+            return folder
+    raise AssertionError("numbers do not end")
+
+
+def _refused(folder: RunFolder, message: str, hint: str = "choose another --run-id") -> SpecificationError:
+    return SpecificationError([Problem(Place(str(folder.path)), message, hint)])
 
 
 def execute(folder: RunFolder, plan: Plan, *, jobs: int, told: Callable[[Outcome], None]) -> dict[str, JSON]:
@@ -98,7 +123,7 @@ def execute(folder: RunFolder, plan: Plan, *, jobs: int, told: Callable[[Outcome
         if folder.manifest()["seal"] is None:
             verdicts = Verdicts(folder, plan.run)
             try:
-                _keep(folder, verdicts, _outcomes(folder, plan.trials[verdicts.done :], jobs), told)
+                _keep(folder, plan, verdicts, told, jobs=jobs)
             finally:
                 verdicts.close()
             summary = summarize(plan.as_json(), load_suite(folder.suite, run_code=False), verdicts.read())
@@ -107,10 +132,13 @@ def execute(folder: RunFolder, plan: Plan, *, jobs: int, told: Callable[[Outcome
         return folder.read_json(folder.summary)
 
 
-def _keep(folder: RunFolder, verdicts: Verdicts, outcomes: Iterator[Outcome], told: Callable[[Outcome], None]) -> None:
-    """Write every outcome down before anybody hears of it."""
+def _keep(folder: RunFolder, plan: Plan, verdicts: Verdicts, told: Callable[[Outcome], None], *, jobs: int) -> None:
+    """Run the trials that are left, and write every outcome down before anybody hears of it."""
+    finished, left = plan.trials[: verdicts.done], plan.trials[verdicts.done :]
+    for path in (folder.diagnostics, folder.timings):
+        cut_unfinished(path, {trial.name for trial in finished})
     with folder.appending(folder.timings) as timings, folder.appending(folder.diagnostics, private=True) as raw:
-        for outcome in outcomes:
+        for outcome in _outcomes(folder, left, jobs):
             trial = outcome.line["trial"]
             for entry in outcome.diagnostics:
                 raw.write({"trial": trial, **entry})
@@ -128,19 +156,29 @@ def _outcomes(folder: RunFolder, trials: Sequence[TrialPlan], jobs: int) -> Iter
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_start_worker, initargs=(folder,))
     try:
-        yield from pool.map(_run_in_worker, trials, chunksize=max(1, min(_CHUNK, len(trials) // (jobs * 4))))
+        with _interrupts_held_back():
+            outcomes = pool.map(_run_in_worker, trials, chunksize=max(1, min(_CHUNK, len(trials) // (jobs * 4))))
+        yield from outcomes
     except BrokenProcessPool:
         raise HarnessError("a worker process ended unexpectedly; what was finished is kept") from None
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 
 
+@contextmanager
+def _interrupts_held_back() -> Iterator[None]:
+    """Hold Ctrl-C back; the processes that start meanwhile never hear of it, for it is their parent's business."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 _worker: list[Callable[[TrialPlan], Outcome]] = []
 
 
 def _start_worker(folder: RunFolder) -> None:
-    """Prepare a worker process; Ctrl-C is its parent's business."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     _worker.append(partial(run_trial, _bench(folder), folder))
 
 
@@ -178,16 +216,11 @@ def _set_aside(path: Path) -> None:
         number += 1
 
 
-def _fresh_name(out: Path, plan: Plan) -> str:
-    agents = "controls" if plan.controls else "-".join(plan.agents)[:40]
-    today = dt.datetime.now(tz=dt.UTC).date().isoformat()
-    name = base = f"{today}-{agents}-{plan.run[:8]}"
-    number = 1
-    while (out / name).exists():
-        number += 1
-        name = f"{base}-{number}"
-    return name
-
-
-def _changed(stored: dict[str, JSON], present: dict[str, JSON]) -> str:
-    return ", ".join(key for key in sorted({*stored, *present}) if stored.get(key) != present.get(key)) or "the seed"
+def _changes(stored: Mapping[str, JSON], present: Mapping[str, JSON], way: str = "") -> Iterator[str]:
+    """Yield the ways to everything that differs, such as ``agents.careful.prompt``."""
+    for key in sorted({*stored, *present}):
+        before, after = stored.get(key), present.get(key)
+        if isinstance(before, dict) and isinstance(after, dict):
+            yield from _changes(before, after, f"{way}{key}.")
+        elif before != after:
+            yield f"{way}{key}"

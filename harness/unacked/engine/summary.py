@@ -16,46 +16,78 @@ _CAUGHT = (Verdict.UNSAFE, Verdict.FAIL)
 
 
 def summarize(plan: Mapping[str, JSON], suite: Suite, lines: Iterable[Mapping[str, JSON]]) -> dict[str, JSON]:
-    """Count the verdicts of a run, by agent and by rule, and say what the run as a whole exits with."""
-    verdicts: Counter[str] = Counter()
-    by_agent: dict[str, Counter[str]] = {}
-    rules: dict[str, Counter[str]] = {}
-    luck: Counter[str] = Counter()
-    surprises: list[JSON] = []
-    expected_failures: list[JSON] = []
-    counted: set[Verdict] = set()
+    """Count the verdicts of a run, by agent and by rule, and say what the run as a whole exits with.
+
+    ``plan`` is the manifest's. A trial that is missing, or a side whose fault never fired for any agent, keeps
+    the run from passing.
+    """
+    tally = _Tally(suite, controls=plan["controls"])
     for line in lines:
-        verdict, case = Verdict(line["verdict"]), suite.cases[line["case"]]
-        verdicts[verdict] += 1
-        by_agent.setdefault(line["agent"], Counter())[verdict] += 1
-        if line["rule"] is not None and verdict is not Verdict.PASS:
-            rules.setdefault(line["agent"], Counter())[line["rule"]] += 1
-        if line["luck"] is not None:
-            luck[line["luck"]] += 1
-        xfail = case.file.xfail
-        if xfail is not None and xfail.agent == line["agent"]:
-            expected_failures.append({"trial": line["trial"], "verdict": verdict.value, "reason": xfail.reason})
-            if verdict in _CAUGHT:
-                continue
-        counted.add(verdict)
-        expectation = expected_of_control(suite, case, line) if plan["controls"] else None
-        if expectation is not None:
-            surprises.append({"trial": line["trial"], "expected": expectation, "observed": verdict.value})
-    code = _controls_exit(surprises) if plan["controls"] else _exit_code(counted)
+        tally.add(line)
+    missing = plan["trials"] - tally.verdicts.total()
+    unexercised = [side for side, exercised in tally.sides.items() if not exercised]
+    deciding = {Verdict.INCONCLUSIVE} if missing or unexercised else set()
+    if plan["controls"]:
+        deciding |= {Verdict.FAIL} if tally.surprises else set()
+    else:
+        deciding |= tally.deciding
     return {
         "format": 1,
-        "trials": verdicts.total(),
-        "verdicts": {verdict.value: verdicts[verdict] for verdict in Verdict},
-        "agents": {agent: {verdict.value: count[verdict] for verdict in Verdict} for agent, count in by_agent.items()},
-        "rules": {agent: dict(sorted(count.items())) for agent, count in rules.items()},
-        "lucky": luck["lucky"],
-        "unlucky": luck["unlucky"],
+        "trials": tally.verdicts.total(),
+        "missing": missing,
+        "verdicts": _counts(tally.verdicts),
+        "agents": {agent: _counts(count) for agent, count in tally.agents.items()},
+        "rules": {agent: dict(sorted(count.items())) for agent, count in tally.rules.items()},
+        "lucky": tally.luck["lucky"],
+        "unlucky": tally.luck["unlucky"],
         "controls": plan["controls"],
-        "surprises": surprises,
-        "expected_failures": expected_failures,
+        "surprises": tally.surprises,
+        "expected_failures": tally.expected_failures,
+        "unexercised": unexercised,
         "pending": plan["pending"],
-        "exit_code": int(code),
+        "exit_code": int(_exit_code(deciding)),
     }
+
+
+class _Tally:
+    """Counts verdicts as they go by. ``deciding`` are those that no expected failure accounts for."""
+
+    def __init__(self, suite: Suite, *, controls: bool) -> None:
+        self._suite = suite
+        self._controls = controls
+        self.verdicts: Counter[str] = Counter()
+        self.agents: dict[str, Counter[str]] = {}
+        self.rules: dict[str, Counter[str]] = {}
+        self.luck: Counter[str] = Counter()
+        self.sides: dict[str, bool] = {}
+        self.surprises: list[JSON] = []
+        self.expected_failures: list[JSON] = []
+        self.deciding: set[Verdict] = set()
+
+    def add(self, line: Mapping[str, JSON]) -> None:
+        """Count one trial."""
+        verdict, case = Verdict(line["verdict"]), self._suite.cases[line["case"]]
+        self.verdicts[verdict] += 1
+        self.agents.setdefault(line["agent"], Counter())[verdict] += 1
+        if line["rule"] is not None and verdict is not Verdict.PASS:
+            self.rules.setdefault(line["agent"], Counter())[line["rule"]] += 1
+        if line["luck"] is not None:
+            self.luck[line["luck"]] += 1
+        side = f"{case.name}.twin" if line["twin"] else case.name
+        self.sides[side] = self.sides.get(side, False) or line["exercised"]["verdict"] == Verdict.PASS
+        xfail = case.file.xfail
+        if xfail is not None and xfail.agent == line["agent"]:
+            self.expected_failures.append({"trial": line["trial"], "verdict": verdict.value, "reason": xfail.reason})
+            if verdict in _CAUGHT:
+                return
+        self.deciding.add(verdict)
+        expectation = expected_of_control(self._suite, case, line) if self._controls else None
+        if expectation is not None:
+            self.surprises.append({"trial": line["trial"], "expected": expectation, "observed": verdict.value})
+
+
+def _counts(count: Counter[str]) -> dict[str, int]:
+    return {verdict.value: count[verdict] for verdict in Verdict}
 
 
 def expected_of_control(suite: Suite, case: LoadedCase, line: Mapping[str, JSON]) -> str | None:
@@ -76,10 +108,6 @@ def expected_of_control(suite: Suite, case: LoadedCase, line: Mapping[str, JSON]
             if path not in _CAUGHT or case.file.incident.caught not in rules:
                 return f"to be caught under {case.file.incident.caught}"
     return None
-
-
-def _controls_exit(surprises: list[JSON]) -> ExitCode:
-    return ExitCode.FAIL if surprises else ExitCode.PASS
 
 
 def _exit_code(verdicts: set[Verdict]) -> ExitCode:

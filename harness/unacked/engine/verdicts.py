@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from unacked.canonical import JSON, digest
 from unacked.claims import TrialVerdict
 from unacked.engine.folder import RunFolder
-from unacked.errors import HarnessError, RecordError
+from unacked.engine.lines import cut_torn_line
+from unacked.errors import RecordError
 from unacked.trail import ChainWriter, read_chain
 from unacked.trial import TrialPlan
 
@@ -52,7 +53,7 @@ class Verdicts:
         self.done = 0
         head = None
         if folder.verdicts.exists():
-            _cut_torn_line(folder)
+            cut_torn_line(folder.verdicts)
             for line in read_chain(folder.verdicts, _origin(run)):
                 if line["index"] != self.done:
                     raise RecordError(f"{folder.verdicts}:{self.done + 1}: trial {line['index']} is out of order")
@@ -78,17 +79,6 @@ class Verdicts:
     def close(self) -> None:
         """Close the file."""
         self._writer.close()
-
-
-def _cut_torn_line(folder: RunFolder) -> None:
-    try:
-        data = folder.verdicts.read_bytes()
-        whole = data.rfind(b"\n") + 1
-        if whole != len(data):
-            with folder.verdicts.open("r+b") as file:
-                file.truncate(whole)
-    except OSError as error:
-        raise HarnessError(f"{folder.verdicts}: cannot be mended: {error.strerror}") from None
 
 
 def _last_hash(folder: RunFolder) -> str:

@@ -17,7 +17,18 @@ from typing import Any
 from unacked.canonical import JSON, freeze
 from unacked.errors import nearest
 
-__all__ = ["ALWAYS", "Conjunct", "Guard", "GuardError", "Path", "Scope", "Undefined", "compile_guard", "compile_path"]
+__all__ = [
+    "ALWAYS",
+    "Conjunct",
+    "Guard",
+    "GuardError",
+    "Path",
+    "Scope",
+    "Undefined",
+    "compile_guard",
+    "compile_path",
+    "syntax_tree",
+]
 
 
 class GuardError(ValueError):
@@ -176,7 +187,9 @@ _WORDS: Mapping[str, Evaluate] = {
 _SPELLING = re.compile(r"'[^']*'|\"[^\"]*\"|\$(?=[A-Za-z])|(?<![\w.$])_\w*")
 
 
-def _compile_conjunct(text: str) -> Conjunct:
+def syntax_tree(text: str) -> ast.expr:
+    """Return the syntax of a conjunct, unchecked; ``$name`` is the name ``_name`` in it. Raises GuardError."""
+
     def respell(match: re.Match[str]) -> str:
         word = match.group()
         if word.startswith("_"):
@@ -185,13 +198,16 @@ def _compile_conjunct(text: str) -> Conjunct:
 
     source = _SPELLING.sub(respell, text)
     try:
-        tree = ast.parse(source, mode="eval")
+        return ast.parse(source, mode="eval").body
     except SyntaxError as error:
         raise GuardError(f"is not an expression: {error.msg}", error.offset or 1) from None
     except (ValueError, RecursionError, MemoryError) as error:
         raise GuardError(f"is not an expression: {error}") from None
+
+
+def _compile_conjunct(text: str) -> Conjunct:
     compiler = _Compiler()
-    evaluate = compiler.node(tree.body)
+    evaluate = compiler.node(syntax_tree(text))
     return Conjunct(text, evaluate, tuple(compiler.reads.values()), tuple(compiler.roles))
 
 

@@ -19,6 +19,7 @@ from unacked.errors import Problem, SpecificationError, nearest
 from unacked.graph.arrow import expand_arrows
 from unacked.graph.expression import ALWAYS, Conjunct, Guard, GuardError, Path, compile_guard, compile_path
 from unacked.graph.model import (
+    Allowance,
     Bindings,
     Edge,
     Finality,
@@ -107,6 +108,11 @@ class _Reader:
             unlisted=Unlisted(**{name: ruling == "forbid" for name, ruling in self.shape.unlisted}),
             always_allow=always_allow,
             always_forbid=always_forbid,
+            allowances=tuple(
+                Allowance(**dict(allowance), place=self.document.place(("lint", "allow", index)))
+                for index, allowance in enumerate(self.shape.lint.allow)
+            ),
+            place=self.document.place(),
         )
         if not self.problems:
             self._check_reachable(graph)
@@ -116,12 +122,13 @@ class _Reader:
         for role, operation in self.shape.roles.items():
             if operation is not None and operation not in self.registry:
                 message = f"role {role!r}: unknown operation {operation!r}"
-                self._problem(("roles", role), message, nearest(operation, self.registry))
+                self._problem(("roles", role), message, nearest(operation, self.registry), rule="G03")
 
     def _check_reachable(self, graph: Graph) -> None:
         for name in graph.unreachable():
             hint = f"no edge leads from {graph.start!r} to it; remove it or lead a result there"
-            self.problems.append(self.document.key_problem(("states", name), f"state {name!r} is unreachable", hint))
+            problem = self.document.key_problem(("states", name), f"state {name!r} is unreachable", hint)
+            self.problems.append(dataclasses.replace(problem, rule="G02"))
 
     def _thread(self) -> ThreadRule:
         thread = self.shape.thread
@@ -136,7 +143,8 @@ class _Reader:
 
     def _state(self, name: str, state: StateFile) -> State:
         allow, forbid = self._edges(state, ("states", name))
-        return State(name=name, end=Finality(state.end), why=state.why, allow=allow, forbid=forbid)
+        place = self.document.key_place(("states", name))
+        return State(name=name, end=Finality(state.end), why=state.why, allow=allow, forbid=forbid, place=place)
 
     def _edges(self, holder: AlwaysFile, location: Location) -> tuple[tuple[Edge, ...], tuple[Edge, ...]]:
         allow, forbid = (
@@ -184,14 +192,15 @@ class _Reader:
         if word.startswith("@"):
             names = self.registry.select(word)
             if not names:
-                self._problem(location, f"selector {word!r} selects no operation", nearest(word, self._selectors()))
+                hint = nearest(word, self._selectors())
+                self._problem(location, f"selector {word!r} selects no operation", hint, rule="G03")
             return [self.registry[name] for name in sorted(names)]
         if word in self.shape.roles:
             name = self.shape.roles[word]
             return [self.registry[name]] if name in self.registry and name is not None else []
         if word not in self.registry:
             hint = nearest(word, {*self.shape.roles, *self.registry})
-            self._problem(location, f"unknown role or operation {word!r}", hint)
+            self._problem(location, f"unknown role or operation {word!r}", hint, rule="G03")
             return []
         return [self.registry[word]]
 
@@ -201,7 +210,8 @@ class _Reader:
 
     def _check_coverage(self, name: str, edge: EdgeFile, operations: list[Operation], location: Location) -> None:
         if not edge.then:
-            self._problem(location, f"edge {name!r} has no 'then'", "say where each category leads, or write '@any'")
+            hint = "say where each category leads, or write '@any'"
+            self._problem(location, f"edge {name!r} has no 'then'", hint, rule="G06")
             return
         for operation in operations:
             missing = sorted(
@@ -209,8 +219,9 @@ class _Reader:
             )
             if missing:
                 message = f"edge {name!r} does not say what follows {operation.name}: {', '.join(missing)}"
-                problem = "name each category, its class ('@refusal', '@failure', '@uncertain', '@local') or '@any'"
-                self.problems.append(self.document.key_problem((*location, "then"), message, problem))
+                hint = "name each category, its class ('@refusal', '@failure', '@uncertain', '@local') or '@any'"
+                problem = self.document.key_problem((*location, "then"), message, hint)
+                self.problems.append(dataclasses.replace(problem, rule="G06"))
 
     def _then(
         self, edge: EdgeFile, location: Location, operations: list[Operation]
@@ -226,7 +237,8 @@ class _Reader:
                 self.problems.append(problem)
                 continue
             if targets and targets[-1].when:
-                self._problem(where, f"{key}: only guarded alternatives", "leave the last one without 'when'")
+                hint = "leave the last one without 'when'"
+                self._problem(where, f"{key}: only guarded alternatives", hint, rule="G07")
             then[key] = tuple(
                 self._target(target, self._alternative(where, index), operations)
                 for index, target in enumerate(targets)
@@ -243,7 +255,7 @@ class _Reader:
     def _target(self, target: TargetFile, location: Location, operations: list[Operation]) -> Target:
         if target.to not in self.shape.states:
             message = f"unknown state {target.to!r}"
-            self._problem((*location, "to"), message, nearest(target.to, self.shape.states))
+            self._problem((*location, "to"), message, nearest(target.to, self.shape.states), rule="G01")
         return Target(
             to=target.to,
             when=self._guard(target.when, (*location, "when"), operations, result=True),
@@ -251,6 +263,7 @@ class _Reader:
             collect=self._bindings(target.collect, (*location, "collect"), operations, result=True),
             forget=tuple(target.forget),
             reset=tuple(target.reset),
+            place=self.document.place(location),
         )
 
     def _bindings(
@@ -287,17 +300,20 @@ class _Reader:
     def _check_read(self, path: Path, location: Location, operations: list[Operation], *, result: bool) -> None:
         if path.root.startswith("$"):
             if path.root[1:] not in self._written:
-                self._problem(location, f"{path.root} is never bound", nearest(path.root[1:], self._written))
+                hint = nearest(path.root[1:], self._written)
+                self._problem(location, f"{path.root} is never bound", hint, rule="G05")
         elif path.root == "result" and not result:
             self._problem(location, f"{path.text} is not known yet when a call is judged", "move it under 'then'")
         elif path.root == "args" and operations:
             known = {argument.name for operation in operations for argument in operation.arguments}
             if path.head not in known:
                 names = ", ".join(operation.name for operation in operations)
-                self._problem(location, f"{names} has no argument {path.head!r}", nearest(path.head, known))
+                hint = nearest(path.head, known)
+                self._problem(location, f"{names} has no argument {path.head!r}", hint, rule="G04")
 
-    def _problem(self, location: Location, message: str, hint: str = "") -> None:
-        self.problems.append(self.document.problem(location, message, hint))
+    def _problem(self, location: Location, message: str, hint: str = "", *, rule: str = "") -> None:
+        problem = self.document.problem(location, message, hint)
+        self.problems.append(dataclasses.replace(problem, rule=rule))
 
 
 def _written_variables(shape: GraphFile) -> set[str]:

@@ -22,6 +22,7 @@ from unacked.outcome import CATEGORIES, OutcomeClass
 
 __all__ = [
     "FINISH",
+    "Allowance",
     "BoundGraph",
     "Edge",
     "Finality",
@@ -61,6 +62,7 @@ class Target:
     collect: Bindings = ()
     forget: tuple[str, ...] = ()
     reset: tuple[str, ...] = ()
+    place: Place = _NOWHERE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +90,7 @@ class State:
     why: str = ""
     allow: tuple[Edge, ...] = ()
     forbid: tuple[Edge, ...] = ()
+    place: Place = _NOWHERE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,6 +112,17 @@ class Unlisted:
     orphan: bool = True
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allowance:
+    """A finding of the lint ``id`` that the file declares to be as it should be."""
+
+    id: str
+    why: str
+    edge: str | None = None
+    state: str | None = None
+    place: Place = _NOWHERE
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Graph:
     """The allowed transitions of one kind of effect, as its file gives them; states begin with the start."""
@@ -122,6 +136,8 @@ class Graph:
     unlisted: Unlisted = Unlisted()
     always_allow: tuple[Edge, ...] = ()
     always_forbid: tuple[Edge, ...] = ()
+    allowances: tuple[Allowance, ...] = ()
+    place: Place = _NOWHERE
     _bound: dict[object, BoundGraph] = field(default_factory=dict, repr=False)
     _network: list[nx.MultiDiGraph[str]] = field(default_factory=list, repr=False)
 

@@ -6,7 +6,17 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-__all__ = ["AlwaysFile", "EdgeFile", "GraphFile", "StateFile", "TargetFile", "ThreadFile", "UnlistedFile"]
+__all__ = [
+    "AllowanceFile",
+    "AlwaysFile",
+    "EdgeFile",
+    "GraphFile",
+    "LintFile",
+    "StateFile",
+    "TargetFile",
+    "ThreadFile",
+    "UnlistedFile",
+]
 
 
 def _as_list(value: Any) -> Any:
@@ -84,6 +94,21 @@ class UnlistedFile(_Strict):
     orphan: Ruling = "forbid"
 
 
+class AllowanceFile(_Strict):
+    """One finding of a lint that is as it should be, and why; it concerns an edge, a state, or the whole graph."""
+
+    id: str
+    edge: str | None = None
+    state: str | None = None
+    why: str = Field(min_length=1)
+
+
+class LintFile(_Strict):
+    """What the lints of graphs may find in this file."""
+
+    allow: list[AllowanceFile] = []
+
+
 class GraphFile(_Strict):
     """A whole graph file."""
 
@@ -94,3 +119,4 @@ class GraphFile(_Strict):
     unlisted: UnlistedFile = UnlistedFile()
     always: AlwaysFile = AlwaysFile()
     states: dict[str, Annotated[StateFile, BeforeValidator(_as_mapping)]] = Field(min_length=1)
+    lint: LintFile = LintFile()

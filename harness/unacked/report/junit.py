@@ -25,7 +25,9 @@ def write_junit(path: Path, lines: Sequence[Mapping[str, JSON]], name: str) -> N
             continue
         kind = "failure" if verdict in ("UNSAFE", "FAIL") else "error"
         counts["failures" if kind == "failure" else "errors"] += 1
-        element = ET.SubElement(case, kind, type=f"{verdict}.{line['rule']}", message=printable(_message(line)))
+        element = ET.SubElement(
+            case, kind, type=printable(f"{verdict}.{line['rule']}"), message=printable(_message(line))
+        )
         element.text = findings_text(line)
     for key, count in counts.items():
         suite.set(key, str(count))

@@ -9,6 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from unacked.canonical import JSON
+from unacked.case import CaseFile
+from unacked.report.text import printable
 from unacked.suite import LoadedCase
 
 __all__ = ["case_table", "run_table", "styled_verdict"]
@@ -27,29 +29,29 @@ def case_table(cases: Iterable[LoadedCase]) -> Table:
     for column in ("case", "title", "fault", "category", "remote effect known?", "trap", "twin"):
         table.add_column(column, overflow="fold")
     for case in cases:
-        file = case.file
-        known = file.known
-        expected = file.expect.result
-        if file.pending is not None:
-            table.add_row(file.case, f"{file.title} (pending: {file.pending})", "", "", _known(known), "", "")
-            continue
-        table.add_row(
-            file.case,
-            file.title,
-            "; ".join(str(fault) for fault in case.sides[0].faults),
-            expected.category if expected else "",
-            _known(known),
-            "yes" if file.trap else "",
-            "yes" if file.twins else "",
-        )
+        table.add_row(*(Text(printable(cell)) for cell in _cells(case)))
     return table
 
 
-def _known(known: object) -> str:
-    if known is None:
+def _cells(case: LoadedCase) -> tuple[str, ...]:
+    file = case.file
+    if file.pending is not None:
+        return file.case, f"{file.title} (pending: {file.pending})", "", "", _known(file), "", ""
+    return (
+        file.case,
+        file.title,
+        "; ".join(str(fault) for fault in case.sides[0].faults),
+        file.expect.result.category if file.expect.result else "",
+        _known(file),
+        "yes" if file.trap else "",
+        "yes" if file.twins else "",
+    )
+
+
+def _known(file: CaseFile) -> str:
+    if file.known is None:
         return ""
-    effect_known, outcome_class = getattr(known, "effect_known", False), getattr(known, "outcome_class", "")
-    return f"{'yes' if effect_known else 'no'} ({outcome_class})"
+    return f"{'yes' if file.known.effect_known else 'no'} ({file.known.outcome_class})"
 
 
 def run_table(lines: Sequence[Mapping[str, JSON]]) -> Table:
@@ -77,7 +79,7 @@ def _cell(lines: Sequence[Mapping[str, JSON]]) -> Text:
     worst = max(lines, key=lambda line: _SEVERITY[line["verdict"]])
     text = styled_verdict(worst["verdict"])
     if worst["verdict"] != "PASS":
-        text.append(f" {worst['rule']}", style="default")
+        text.append(f" {printable(worst['rule'])}", style="default")
     if worst["luck"] is not None:
         text.append(f" ({worst['luck']})", style="dim")
     if len(lines) > 1:

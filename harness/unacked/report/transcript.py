@@ -74,4 +74,6 @@ def _aside(event: Event) -> Iterator[Text]:
     elif event.event == "agent_message":
         yield Text(f"{prefix}agent:   {printable(str(event.detail['text']))}", style="dim")
     elif event.event == "trial_end":
-        yield Text(f"{event.time:>9.3f}  end: {event.detail['reason']}; world: {arguments_text(event.detail['world'])}")
+        trouble = f" ({printable(event.detail['trouble'])})" if "trouble" in event.detail else ""
+        world = arguments_text(event.detail["world"])
+        yield Text(f"{event.time:>9.3f}  end: {event.detail['reason']}{trouble}; world: {world}")

@@ -17,6 +17,7 @@ from unacked.fault import Fault
 from unacked.graph import Graph, load_graph
 from unacked.suite.check import case_problems, service_problems
 from unacked.suite.suite import CONTENT_FOLDERS, LoadedAgent, LoadedCase, Suite
+from unacked.suite.terms import declared_tool
 from unacked.tools import REGISTRY
 
 __all__ = ["load_suite"]
@@ -143,11 +144,8 @@ def _case(
 
 
 def _brief(file: CaseFile, graphs: Mapping[str, Graph], faults: tuple[Fault, ...], *, twin: bool) -> Brief:
-    tools = {name: REGISTRY[name] for name in file.tools}
-    idempotent = {
-        name: (file.contract[name].idempotency if name in file.contract else operation.idempotency_mode).honoured
-        for name, operation in tools.items()
-    }
+    tools = {name: declared_tool(name, file).operation for name in file.tools}
+    idempotent = {name: operation.idempotency_mode.honoured for name, operation in tools.items()}
     bound = []
     for use in file.graphs:
         name, roles = (use, {}) if isinstance(use, str) else next(iter(use.items()))

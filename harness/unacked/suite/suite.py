@@ -17,7 +17,8 @@ from unacked.document import Document
 from unacked.errors import Place, Problem, SpecificationError, nearest
 from unacked.graph import Graph
 from unacked.services import Factory, load_service
-from unacked.tools import REGISTRY, TOOLS, Tool
+from unacked.suite.terms import declared_tool
+from unacked.tools import REGISTRY, Tool
 
 __all__ = ["CONTENT_FOLDERS", "LoadedAgent", "LoadedCase", "Suite", "packaged_suite"]
 
@@ -58,15 +59,12 @@ class LoadedCase:
         )
 
     def tools(self) -> Mapping[str, Tool]:
-        """Return the tools that the case offers."""
-        return {name: TOOLS[name] for name in self.file.tools}
+        """Return the tools that the case offers, under the terms that it declares."""
+        return {name: declared_tool(name, self.file) for name in self.file.tools}
 
     def idempotency(self) -> dict[str, Idempotency]:
         """Return what the services do with idempotency keys in this case, for each operation offered."""
-        return {
-            name: self.file.contract[name].idempotency if name in self.file.contract else operation.idempotency_mode
-            for name, operation in self.sides[0].tools.items()
-        }
+        return {name: operation.idempotency_mode for name, operation in self.sides[0].tools.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +135,10 @@ class Suite:
             raise _usage("nothing is selected: every case is pending", "see: unacked list")
         return [chosen[name] for name in sorted(chosen)]
 
-    def pending(self) -> list[LoadedCase]:
-        """Return the cases that wait for a part of the product that is not there yet."""
-        return [case for case in self.cases.values() if case.file.pending is not None]
+    def pending(self, words: Sequence[str] = ()) -> list[LoadedCase]:
+        """Return the selected cases that wait for a part of the product that is not there yet."""
+        chosen = (case for case in self.cases.values() if any(_matches(case, word) for word in words or ("*",)))
+        return [case for case in chosen if case.file.pending is not None]
 
     def agent(self, name: str) -> LoadedAgent:
         """Return an agent by name; raises SpecificationError with the nearest name."""

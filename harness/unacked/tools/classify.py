@@ -6,8 +6,10 @@ on this side; the agent gets the envelope, whose wording is ours.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from email.utils import parsedate_to_datetime
 
 from unacked.canonical import JSON, InvalidJSON, loads
 from unacked.contract import Operation
@@ -43,35 +45,42 @@ class Finding:
     expected: str | None = None
 
 
-def classify(exchange: Exchange, operation: Operation, endpoint: Endpoint, correlation_id: str) -> Finding:
-    """Return what ``exchange`` proves about the effect of ``operation``."""
+def classify(
+    exchange: Exchange, operation: Operation, endpoint: Endpoint, correlation_id: str, target: JSON = None
+) -> Finding:
+    """Return what ``exchange`` proves about the effect of ``operation`` on ``target``, the object that was named."""
     if exchange.phase is Phase.NOTHING_SENT:
         return Finding("local_failure")
     status = exchange.status
     if status is None or status >= 500 or status == 408:
         return Finding("outcome_unknown")
-    finding = _by_answer(exchange, operation, endpoint, correlation_id)
+    finding = _by_answer(exchange, operation, endpoint, correlation_id, target)
     if finding.category not in operation.categories:
-        finding = Finding("malformed_response", failed_field="status", expected=str(endpoint.success))
+        finding = _malformed("status", str(endpoint.success))
     if finding.category == "malformed_response" and operation.writes and 200 <= status < 300:
-        return replace(finding, effect_acknowledged=True)
+        # An answer to somebody else's request acknowledges nothing of ours.
+        ours = finding.failed_field not in ("x-correlation-id", "/correlation_id")
+        return replace(finding, effect_acknowledged=True if ours else None)
     return finding
 
 
-def _by_answer(exchange: Exchange, operation: Operation, endpoint: Endpoint, correlation_id: str) -> Finding:
+def _by_answer(
+    exchange: Exchange, operation: Operation, endpoint: Endpoint, correlation_id: str, target: JSON
+) -> Finding:
     headers, status = exchange.headers or {}, exchange.status
-    if status is None or exchange.body is None:
-        return _malformed("/", "complete")
     if headers.get("x-correlation-id") != correlation_id:
         return _malformed("x-correlation-id", "the id that was sent")
+    if status is None or exchange.body is None:
+        return _malformed("/", "complete")
     try:
         body = loads(exchange.body)
     except InvalidJSON:
         body = None
     if not isinstance(body, dict):
         return _malformed("/", "a JSON object")
-    if status in _REFUSALS:
-        return _refusal(status, headers, body)
+    # A collection that is not there says nothing of what it should hold.
+    if status in _REFUSALS and not (status == 404 and endpoint.lookup):
+        return _refusal(403 if status == 404 and endpoint.hides_denial else status, headers, body)
     accepted = status == 202 and operation.writes
     if status != endpoint.success and not accepted:
         return _malformed("status", str(endpoint.success))
@@ -79,6 +88,8 @@ def _by_answer(exchange: Exchange, operation: Operation, endpoint: Endpoint, cor
         return _malformed("/correlation_id", "the id that was sent")
     if endpoint.lookup:
         return _lookup(operation, body)
+    if operation.target in body and body[operation.target] != target:
+        return _malformed(f"/{operation.target}", "the one that was asked for")
     return _success(operation, body, "accepted" if accepted else "ok")
 
 
@@ -91,17 +102,34 @@ def _refusal(status: int, headers: Mapping[str, str], body: Mapping[str, JSON]) 
         return _malformed("/error", "a string")
     if status != 429:
         return Finding(_REFUSALS[status])
-    written = headers.get("retry-after", "0").strip()
-    return Finding("rate_limited", retry_after_s=float(written) if written.isdecimal() else 0.0)
+    return Finding("rate_limited", retry_after_s=_retry_after_s(headers))
 
 
-def _success(operation: Operation, body: Mapping[str, JSON], category: str) -> Finding:
+def _retry_after_s(headers: Mapping[str, str]) -> float:
+    """The seconds that a 429 asks for; 0 where it says nothing usable.
+
+    A date counts from the answer's own ``Date``: what time it is on this side decides nothing.
+    """
+    written = headers.get("retry-after", "").strip()
+    if _SECONDS.fullmatch(written):
+        return float(written)
+    try:
+        wait = parsedate_to_datetime(written) - parsedate_to_datetime(headers.get("date", ""))
+    except (TypeError, ValueError):
+        return 0.0
+    return max(0.0, wait.total_seconds())
+
+
+_SECONDS = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,6})?")
+
+
+def _success(operation: Operation, body: Mapping[str, JSON], category: str, *, at: str = "") -> Finding:
     for declared in operation.result:
         expected = field_problem(declared, body)
         if expected is None and declared.name == operation.identity and body[declared.name] == "":
             expected = "an identifier"
         if expected is not None:
-            return _malformed(f"/{declared.name}", expected)
+            return _malformed(f"{at}/{declared.name}", expected)
     return Finding(category, {item.name: body[item.name] for item in operation.result if item.name in body})
 
 
@@ -116,21 +144,21 @@ def _lookup(operation: Operation, body: Mapping[str, JSON]) -> Finding:
         return Finding("not_found" if complete else "partial", {"complete": complete})
     if len(items) > 1 or not isinstance(items[0], dict):
         return _malformed("/items", "one match for one request id")
-    return _success(operation, {**items[0], "complete": complete}, "ok")
+    return _success(operation, {**items[0], "complete": complete}, "ok", at="/items/0")
 
 
-def envelope(finding: Finding, operation: Operation, correlation_id: str, *, can_reconcile: bool) -> Envelope:
+def envelope(finding: Finding, operation: Operation, correlation_id: str, *, settles: str | None) -> Envelope:
     """Put a finding into the words of the contract.
 
-    ``can_reconcile`` says whether the operation that looks the effect up is among the caller's tools;
-    where it is not, the safe way on is a person.
+    ``settles`` names the operation among the caller's tools that finds out what became of the effect; where
+    there is none, the safe way on is a person.
     """
     row = CATEGORIES[finding.category]
     retry = row.retry_write if operation.writes else row.retry_read
     reconcile = None
     if retry is Retry.RECONCILE_FIRST:
-        reconcile = operation.reconcile if can_reconcile else "none"
-        retry = retry if can_reconcile else Retry.ASK_HUMAN
+        reconcile = settles or "none"
+        retry = retry if settles else Retry.ASK_HUMAN
     message = row.message
     if finding.failed_field is not None:
         message = f"{message} Field {finding.failed_field!r} should have been {finding.expected}."

@@ -89,6 +89,7 @@ class ToolClient:
 
     def connect(self, backend: httpcore2.NetworkBackend, clock: Clock) -> None:
         """Use a fresh connection pool on ``backend``; nothing of an earlier trial is left."""
+        self._client.cookies.clear()
         self._transport.reset(_MeteredBackend(backend, clock))
 
     def send(self, method: str, url: str, *, headers: Mapping[str, str], content: bytes) -> Exchange:

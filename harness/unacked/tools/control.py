@@ -34,7 +34,14 @@ TOOLS = (
                 Argument("scope", required=False),
                 Argument("options", "array", required=False),
             ),
-            result=(Argument("decision"),),
+            result=(
+                Argument("decision"),
+                Argument(
+                    "credential",
+                    required=False,
+                    description="The stored credential that was granted, where that is the decision.",
+                ),
+            ),
             categories=CATEGORY_SETS["control"],
             broadcast=Broadcast.ANY,
         )

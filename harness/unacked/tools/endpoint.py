@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import quote, urlencode
@@ -11,14 +12,19 @@ from unacked.contract import Argument, Operation
 
 __all__ = ["Endpoint", "Tool", "argument_problem"]
 
-_TYPES: Mapping[str, tuple[type, ...]] = {
-    "string": (str,),
-    "integer": (int,),
-    "number": (int, float),
-    "boolean": (bool,),
-    "object": (dict,),
-    "array": (list,),
+_TYPES: Mapping[str, tuple[str, tuple[type, ...]]] = {
+    "string": ("a string", (str,)),
+    "integer": ("an integer", (int,)),
+    "number": ("a number", (int, float)),
+    "boolean": ("a boolean", (bool,)),
+    "object": ("an object", (dict,)),
+    "array": ("an array", (list,)),
 }
+_IN_BRACES = re.compile(r"\{(\w+)\}")
+_HEADER_VALUE = re.compile(r"[!-~](?:[ -~]*[!-~])?")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_LARGEST = 1e15
+"""Numbers up to here are exact in every JSON reader; no time, count or amount in a task is larger."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +33,8 @@ class Endpoint:
 
     ``path`` names arguments in braces; ``query`` and ``body`` list the arguments that travel there.
     ``success`` is the only status that means done; ``lookup`` says that the answer is a collection
-    (``items`` and ``complete``) of at most one match.
+    (``items`` and ``complete``) of at most one match. ``hides_denial`` is the provider's declaration that
+    404 is also the answer to whoever may not do this: it never proves that the object is not there.
     """
 
     service: str
@@ -37,6 +44,7 @@ class Endpoint:
     body: tuple[str, ...] = ()
     success: int = 200
     lookup: bool = False
+    hides_denial: bool = False
 
     @property
     def host(self) -> str:
@@ -45,17 +53,28 @@ class Endpoint:
 
     def url(self, arguments: Mapping[str, JSON]) -> str:
         """Return the absolute URL of one call; arguments are quoted, never interpreted."""
-        path = self.path
-        if "{" in path:
-            path = path.format_map({name: quote(str(value), safe="") for name, value in arguments.items()})
+        path = _IN_BRACES.sub(lambda name: quote(str(arguments[name[1]]), safe=""), self.path)
         query = {name: arguments[name] for name in self.query if arguments.get(name) is not None}
         return f"https://{self.host}{path}?{urlencode(query)}" if query else f"https://{self.host}{path}"
 
+    def problem(self, arguments: Mapping[str, JSON]) -> str | None:
+        """Return which argument cannot stand in the URL, in words fit for the agent, or None.
+
+        An empty or dotted one would turn one object into another, or into its whole collection.
+        """
+        in_path = _IN_BRACES.findall(self.path)
+        for name in (*in_path, *self.query):
+            value = arguments.get(name)
+            if name in in_path and value in ("", ".", ".."):
+                return f"argument {name!r} must be an identifier"
+            if isinstance(value, str) and not value.isascii() and _SURROGATE.search(value):
+                return f"argument {name!r} must be whole characters"
+        return None
+
     def content(self, arguments: Mapping[str, JSON]) -> bytes:
-        """Return the JSON body of one call, empty where the operation sends none."""
-        if not self.body:
-            return b""
-        return dumps({name: arguments[name] for name in self.body if arguments.get(name) is not None}).encode()
+        """Return the JSON body of one call, empty where the operation sends nothing in it."""
+        fields = {name: arguments[name] for name in self.body if arguments.get(name) is not None}
+        return dumps(fields).encode() if fields else b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,41 +86,49 @@ class Tool:
 
 
 def argument_problem(operation: Operation, arguments: Mapping[str, JSON]) -> str | None:
-    """Return what is wrong with a call's arguments in words fit for the agent, or None.
-
-    An empty identifier is refused here: in a path it would turn one object into its whole collection.
-    """
-    declared = {argument.name: argument for argument in operation.arguments}
+    """Return what is wrong with a call's arguments in words fit for the agent, or None."""
+    declared = {argument.name for argument in operation.arguments}
     for name in arguments:
         if name not in declared:
             return f"{operation.name} takes no argument {name!r}"
     for argument in operation.arguments:
         value = arguments.get(argument.name)
-        if value is None:
-            if argument.required:
-                return f"argument {argument.name!r} is missing"
-            continue
-        if not has_type(value, argument.json_type):
-            return f"argument {argument.name!r} must be of type {argument.json_type}"
-        if argument.required and value == "":
-            return f"argument {argument.name!r} must not be empty"
-        if argument.choices and value not in argument.choices:
-            return f"argument {argument.name!r} must be one of: {', '.join(argument.choices)}"
+        if value is not None:
+            problem = _value_problem(operation, argument, value)
+        else:
+            problem = "is missing" if argument.required else None
+        if problem is not None:
+            return f"argument {argument.name!r} {problem}"
+    return None
+
+
+def _value_problem(operation: Operation, argument: Argument, value: JSON) -> str | None:
+    if not has_type(value, argument.json_type):
+        return f"must be of type {argument.json_type}"
+    if argument.json_type in ("number", "integer") and not -_LARGEST <= value <= _LARGEST:
+        return "is out of range"
+    names_something = argument.name in (operation.target, operation.request, operation.idempotency)
+    if value == "" and (argument.required or names_something):
+        return "must not be empty"
+    if argument.name == operation.idempotency and not _HEADER_VALUE.fullmatch(value):
+        return "must be printable ASCII"
+    if argument.choices and value not in argument.choices:
+        return f"must be one of: {', '.join(argument.choices)}"
     return None
 
 
 def has_type(value: JSON, json_type: str) -> bool:
     """Return whether a JSON value is of a JSON type; true and false are not numbers."""
-    return isinstance(value, _TYPES[json_type]) and (json_type == "boolean" or not isinstance(value, bool))
+    return isinstance(value, _TYPES[json_type][1]) and (json_type == "boolean" or not isinstance(value, bool))
 
 
 def field_problem(field: Argument, body: Mapping[str, JSON]) -> str | None:
     """Return what a result field must be, where it is not that; None where it is fine."""
     value = body.get(field.name)
-    if value is None:
-        return f"a {field.json_type}" if field.required else None
+    if value is None and not field.required:
+        return None
     if not has_type(value, field.json_type):
-        return f"a {field.json_type}"
+        return _TYPES[field.json_type][0]
     if field.choices and value not in field.choices:
-        return f"one of {', '.join(field.choices)}"
+        return f"one of: {', '.join(field.choices)}"
     return None

@@ -126,7 +126,12 @@ TOOLS = (
             target_class="release",
             request="request_id",
         ),
-        Endpoint(service="forge", method="DELETE", path="/v1/releases/{release_id}"),
+        Endpoint(
+            service="forge",
+            method="DELETE",
+            path="/v1/releases/{release_id}",
+            body=("approval_id", "request_id"),
+        ),
     ),
     Tool(
         Operation(

@@ -40,7 +40,7 @@ class Toolbox:
         operation, endpoint = tool.operation, tool.endpoint
         if endpoint is None:
             raise ValueError(f"{name} has no endpoint; the trial itself answers it")
-        problem = argument_problem(operation, arguments)
+        problem = argument_problem(operation, arguments) or endpoint.problem(arguments)
         if problem is not None:
             refusal = refused_locally(operation, problem, correlation_id)
             self.answer(refusal, rejected=True)
@@ -52,13 +52,20 @@ class Toolbox:
             detail={"service": endpoint.service, "method": endpoint.method, "path": endpoint.path},
         )
         exchange = self._dispatch(operation, endpoint, arguments, correlation_id)
-        finding = classify(exchange, operation, endpoint, correlation_id)
-        result = envelope(finding, operation, correlation_id, can_reconcile=operation.reconcile in self.tools)
+        finding = classify(exchange, operation, endpoint, correlation_id, arguments.get(operation.target or ""))
+        result = envelope(finding, operation, correlation_id, settles=self._settling(operation, arguments))
         reference = None
         if CATEGORIES[finding.category].outcome_class != "success":
             reference = self._diagnose(self._diagnostics(exchange, finding, operation, correlation_id))
         self.answer(result, diagnostics_ref=reference)
         return result
+
+    def _settling(self, operation: Operation, arguments: Mapping[str, JSON]) -> str | None:
+        """The operation that finds out what became of a call: its lookup, else the same call under an honoured key."""
+        if operation.reconcile in self.tools:
+            return operation.reconcile
+        has_key = operation.idempotency is not None and arguments.get(operation.idempotency) is not None
+        return operation.name if has_key and operation.idempotency_mode.honoured else None
 
     def answer(self, result: Envelope, *, diagnostics_ref: str | None = None, rejected: bool = False) -> None:
         """Put a result on the record exactly as the agent will see it.

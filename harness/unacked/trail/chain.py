@@ -127,12 +127,9 @@ def _verified(raw: bytes, head: str, place: str) -> tuple[str, dict[str, JSON]]:
             f"{place}: the hash does not match: this line was changed, or a line before it was dropped or moved"
         )
     try:
-        value = loads(body)
+        return linked, loads(body)
     except InvalidJSON as error:
         raise RecordError(f"{place}: {error}") from None
-    if not isinstance(value, dict):
-        raise RecordError(f"{place}: expected a JSON object")
-    return linked, value
 
 
 def _link(head: str, body: str) -> str:

@@ -33,7 +33,7 @@ class Desk:
         self.finished: str | None = None
         self._clock = clock
         self._emit = emit
-        self._answers = {(answer.operation, answer.nth): answer.decision for answer in answers}
+        self._answers = {(answer.operation, answer.nth): answer for answer in answers}
         self._credential = credential
         self._asked: Counter[str] = Counter()
 
@@ -46,7 +46,7 @@ class Desk:
             case "wait":
                 self._clock.advance(max(0.0, float(arguments["seconds"])))
             case "ask_human":
-                result = {"decision": self._ask(arguments, correlation_id)}
+                result = self._ask(arguments, correlation_id)
             case "switch_credential":
                 self._credential.switch(str(arguments["name"]))
         return Envelope(
@@ -62,11 +62,14 @@ class Desk:
         self.finished = str(arguments["status"])
         self._emit("agent_finished", id=correlation_id, operation="finish", detail=dict(arguments))
 
-    def _ask(self, arguments: Mapping[str, JSON], correlation_id: str) -> str:
+    def _ask(self, arguments: Mapping[str, JSON], correlation_id: str) -> dict[str, JSON]:
         self._asked["ask_human"] += 1
         self._emit("approval_requested", id=correlation_id, operation="ask_human", detail=dict(arguments))
-        decision = self._answers.get(("ask_human", self._asked["ask_human"]), NOBODY)
-        if decision == "renewed":
+        answer = self._answers.get(("ask_human", self._asked["ask_human"]))
+        decided: dict[str, JSON] = {"decision": answer.decision if answer else NOBODY}
+        if answer is not None and answer.credential is not None:
+            decided["credential"] = answer.credential
+        if decided["decision"] == "renewed":
             self._credential.renew()
-        self._emit("approval_decided", id=correlation_id, operation="ask_human", detail={"decision": decision})
-        return decision
+        self._emit("approval_decided", id=correlation_id, operation="ask_human", detail=decided)
+        return decided

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 
 from unacked.agents import Call, Reply, Session
@@ -32,13 +33,18 @@ class Dispatcher:
         self._unsettled: dict[str, list[str]] = {}
 
     def call(self, call: Call, turn: int) -> dict[str, JSON]:
-        """Make one call; returns the result as the agent sees it."""
+        """Make one call; returns the result as the agent sees it.
+
+        The arguments are copied first: what is on the record must not change when the agent goes on
+        working with its own objects.
+        """
         correlation_id = self._ids.next()
+        call = Call(call.operation, copy.deepcopy(dict(call.arguments)))
         self._emit(
             "agent_next_call",
             id=correlation_id,
             operation=call.operation,
-            detail={"turn": turn, "arguments": dict(call.arguments)},
+            detail={"turn": turn, "arguments": call.arguments},
         )
         toolbox = self._world.toolbox
         tool = toolbox.tools.get(call.operation)

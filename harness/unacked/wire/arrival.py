@@ -8,7 +8,7 @@ among them. A connection that a fault took before any request counts as the call
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from unacked.fault import Fault, Point
@@ -40,12 +40,24 @@ class Arrivals:
         self._changed()
         return added
 
+    def restart(self, faults: Iterable[Fault] = ()) -> None:
+        """Forget all faults and all calls, and begin anew with ``faults``."""
+        self._faults = tuple(faults)
+        for memory in (self._calls, self._fired, self._in_hand):
+            memory.clear()
+        self._changed()
+
     def disarm(self) -> None:
         """Forget every fault that could still act."""
         self._faults = tuple(fault for fault in self._faults if id(fault) in self._fired and not fault.persistent)
         self._fired = {id(fault) for fault in self._faults}  # of the others, ids may be given to new faults
         self._in_hand.clear()
         self._changed()
+
+    @property
+    def calls(self) -> Mapping[str, int]:
+        """How many calls of each operation there were."""
+        return dict(self._calls)
 
     @property
     def waiting(self) -> Sequence[Fault]:

@@ -1,0 +1,86 @@
+"""``unacked serve``: fake services for clients that are not ours."""
+
+from __future__ import annotations
+
+import signal
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from unacked.canonical import dumps
+from unacked.cli.options import open_suite, suite_option
+from unacked.errors import ExitCode
+from unacked.serve import Stand, offer_case, offer_suite, with_seeds
+from unacked.wire.certificates import Certificates, issue_certificates
+
+__all__ = ["command"]
+
+_ENDS = frozenset({signal.SIGINT, signal.SIGTERM})
+
+
+@click.command("serve")
+@click.argument("case", required=False)
+@suite_option
+@click.option(
+    "--port-base",
+    type=click.IntRange(1, 65000),
+    default=None,
+    metavar="N",
+    help="Port of the control API; the services get the following ones, by name (default: free ones).",
+)
+@click.option("--tls", is_flag=True, help="Serve with TLS; the authority's certificate is written to a file.")
+@click.option(
+    "--seed-file",
+    type=click.Path(path_type=Path),
+    default=None,
+    metavar="F",
+    help="YAML or JSON file that maps services to what stands in them.",
+)
+def command(
+    case: str | None, suite_path: Path | None, port_base: int | None, seed_file: Path | None, *, tls: bool
+) -> int:
+    """Serve fake services on 127.0.0.1 until Ctrl-C or SIGTERM: all of a suite, or those of CASE with its faults.
+
+    Prints one JSON object a line: first the control API's URL and token, which no agent should see, then each
+    service's URL and the credential to use. docs/serve.md tells what the control API can do.
+    """
+    suite = open_suite(suite_path)
+    offer = offer_suite(suite) if case is None else offer_case(suite, case, tls=tls)
+    if seed_file is not None:
+        offer = with_seeds(offer, seed_file)
+    with _signals(), tempfile.TemporaryDirectory(prefix="unacked-") as folder:
+        certificates = issue_certificates() if tls else None
+        stand = Stand(offer, certificates=certificates, port_base=port_base, told=_complain)
+        with stand.serving():
+            _tell(stand, certificates, Path(folder))
+            ended = signal.sigwait(_ENDS)
+    return ExitCode.INTERRUPTED if ended == signal.SIGINT else ExitCode.PASS
+
+
+@contextmanager
+def _signals() -> Iterator[None]:
+    """Keep the ending signals for ``sigwait``, also from the threads that are started meanwhile."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _complain(error: Exception) -> None:
+    click.echo(f"{error}", err=True)
+
+
+def _tell(stand: Stand, certificates: Certificates | None, folder: Path) -> None:
+    shared = {}
+    if certificates is not None:
+        authority = folder / "ca.pem"
+        authority.write_bytes(certificates.ca_pem)
+        shared["ca_file"] = str(authority)
+    control = {"control": stand.control_url, "token": stand.control_token, "services": list(stand.services)}
+    click.echo(dumps({**control, **shared}))
+    for name in stand.services:
+        click.echo(dumps({"service": name, "url": stand.url(name), "credential": stand.credential, **shared}))

@@ -1,0 +1,187 @@
+"""The moves that a graph can tell apart: calls with their arguments, and the answers to them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from unacked.canonical import JSON, freeze
+from unacked.contract import Argument, Operation
+from unacked.graph.explore.values import MISSING, Token, Values
+from unacked.graph.model import BoundGraph
+from unacked.graph.moves import Call, Result
+
+__all__ = ["Alphabet", "Answer", "Letter", "Swapped", "renamed"]
+
+_MOST_LETTERS = 600
+"""Calls of one operation that are tried; where the values allow more, no more than two arguments vary at a time."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Letter:
+    """One call; ``args`` holds every argument of the contract, null where it is left out.
+
+    ``needs`` are the families whose second token occurs without the first: such a call says nothing new unless
+    something was bound to the first.
+    """
+
+    operation: Operation
+    args: Mapping[str, JSON]
+    wait_s: float
+    payload: Any
+    needs: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answer:
+    """One result of an operation."""
+
+    category: str
+    fields: Mapping[str, JSON]
+    needs: frozenset[int]
+
+
+class Alphabet:
+    """All calls and answers that the graphs can tell apart, as far as the operations are there."""
+
+    def __init__(self, graphs: Sequence[BoundGraph], operations: Iterable[Operation]) -> None:
+        watched = {name for graph in graphs for name in graph.watched}
+        self.operations = {operation.name: operation for operation in operations if operation.name in watched}
+        self.values = Values(graphs, self.operations.values())
+        self.tokens: Mapping[str, Token] = self.values.tokens
+        self.exhaustive = True
+        """False where an operation has too many calls to try every one."""
+        self.letters: Mapping[str, Sequence[Letter]] = {
+            name: tuple(self._letters(operation)) for name, operation in self.operations.items()
+        }
+        self.answers: Mapping[tuple[str, str], Sequence[Answer]] = {
+            (name, category): tuple(self._answers(operation, category))
+            for name, operation in self.operations.items()
+            for category in sorted(operation.categories)
+        }
+
+    def families(self, value: object) -> set[tuple[int, int]]:
+        """Return (family, number) of every token in a value, however deep."""
+        if isinstance(value, str):
+            token = self.tokens.get(value)
+            return {(token.family, token.number)} if token else set()
+        if isinstance(value, Mapping):
+            return {found for item in value.values() for found in self.families(item)}
+        if isinstance(value, list | tuple | frozenset):
+            return {found for item in value for found in self.families(item)}
+        return set()
+
+    def _needs(self, value: object) -> frozenset[int]:
+        found = self.families(value)
+        return frozenset(family for family, number in found if number == 2 and (family, 1) not in found)
+
+    def _letters(self, operation: Operation) -> Iterator[Letter]:
+        options = {item.name: self.values.argument(operation, item) for item in operation.arguments}
+        waits = self.values.waits if operation.writes else self.values.waits[:1]
+        for args in self._combinations(options):
+            payload = freeze(operation.payload({name: value for name, value in args.items() if value is not None}))
+            for wait_s in waits:
+                yield Letter(operation, args, wait_s, payload, self._needs(args))
+
+    def _answers(self, operation: Operation, category: str) -> Iterator[Answer]:
+        paths = sorted(self.values.fields.get((operation.name, category), ()))
+        options = {path: self.values.field(operation, path, category) for path in paths}
+        for chosen in self._combinations(options):
+            fields: dict[str, JSON] = {}
+            for path, value in chosen.items():
+                if value is not MISSING:
+                    _place(fields, path.split("."), value)
+            yield Answer(category, fields, self._needs(fields))
+
+    def _combinations(self, options: Mapping[str, Sequence[JSON]]) -> Iterator[dict[str, JSON]]:
+        total = 1
+        for values in options.values():
+            total *= len(values)
+        if total <= _MOST_LETTERS:
+            for chosen in itertools.product(*options.values()):
+                yield dict(zip(options, chosen, strict=True))
+            return
+        self.exhaustive = False
+        base = {name: values[0] for name, values in options.items()}
+        seen = set()
+        for first, second in itertools.combinations(options, 2):
+            for one, two in itertools.product(options[first], options[second]):
+                args = {**base, first: one, second: two}
+                if freeze(args) not in seen:
+                    seen.add(freeze(args))
+                    yield args
+
+
+def _place(fields: dict[str, JSON], parts: Sequence[str], value: JSON) -> None:
+    """Put a value where a path says; behind ``[]`` it is a list, one item for each of its values."""
+    part, *rest = parts
+    name = part.removesuffix("[]")
+    if not rest:
+        fields[name] = value
+    elif name == part:
+        _place(fields.setdefault(name, {}), rest, value)
+    else:
+        items = fields.setdefault(name, [{} for _ in value])
+        for item, inner in zip(items, value, strict=False):
+            _place(item, rest, inner)
+
+
+Swapped = frozenset[int]
+"""The families whose tokens have changed places."""
+
+
+def renamed(value: Any, swapped: Swapped, tokens: Mapping[str, Token]) -> Any:
+    """Return a value with the tokens of some families exchanged."""
+    if not swapped:
+        return value
+    if isinstance(value, str):
+        token = tokens.get(value)
+        return token.twin if token is not None and token.family in swapped else value
+    if isinstance(value, dict):
+        return {key: renamed(item, swapped, tokens) for key, item in value.items()}
+    if isinstance(value, list):
+        return [renamed(item, swapped, tokens) for item in value]
+    if isinstance(value, tuple):
+        return tuple(renamed(item, swapped, tokens) for item in value)
+    if isinstance(value, frozenset):
+        return frozenset(renamed(item, swapped, tokens) for item in value)
+    return value
+
+
+def call_event(letter: Letter, swapped: Swapped, alphabet: Alphabet, *, number: int, at: float) -> Call:
+    """Return a letter as the call of a trace, with values of the types that the contract declares."""
+    args = {
+        item.name: _concrete(renamed(letter.args[item.name], swapped, alphabet.tokens), item, alphabet.tokens)
+        for item in letter.operation.arguments
+        if letter.args.get(item.name) is not None
+    }
+    return Call(id=f"c{number}", operation=letter.operation.name, args=args, turn=number, at=at)
+
+
+def result_event(
+    operation: Operation, answer: Answer, swapped: Swapped, alphabet: Alphabet, *, number: int, at: float
+) -> Result:
+    """Return an answer as the result of a trace."""
+    declared = {item.name: item for item in operation.result}
+    fields = {
+        name: _concrete(renamed(value, swapped, alphabet.tokens), declared.get(name), alphabet.tokens)
+        for name, value in answer.fields.items()
+    }
+    return Result(call=f"c{number}", category=answer.category, fields=fields, at=at)
+
+
+def _concrete(value: JSON, declared: Argument | None, tokens: Mapping[str, Token]) -> JSON:
+    """A token stands for a value of any type; tokens of one family stay apart."""
+    if not isinstance(value, str) or value not in tokens or declared is None:
+        return value
+    number = tokens[value].number
+    forms: dict[str, JSON] = {
+        "integer": number,
+        "number": number,
+        "boolean": number == 1,
+        "array": [value],
+        "object": {"value": value},
+    }
+    return forms.get(declared.json_type, value)

@@ -1,0 +1,147 @@
+"""All situations that one or more graphs can get into together, each with the shortest way there."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from unacked.contract import Operation
+from unacked.graph.explore.letters import Alphabet, Answer, Letter, Swapped, renamed
+from unacked.graph.explore.reaction import Kind, Local, Machine, Reaction
+from unacked.graph.model import BoundGraph
+
+__all__ = ["Arrival", "Situation", "Space", "Step", "allowed"]
+
+Situation = tuple[Local, ...]
+"""Where every graph stands, with tokens named in the order of their appearance."""
+
+
+class Step(NamedTuple):
+    """One call and its answer; ``swapped`` are the families whose tokens were renamed after it."""
+
+    letter: Letter
+    answer: Answer
+    swapped: Swapped = frozenset()
+
+
+class Arrival(NamedTuple):
+    """One answer to an allowed call. ``alternatives`` gives for each graph which target was chosen (-1: none)."""
+
+    source: Situation
+    step: Step
+    reactions: Sequence[Reaction]
+    target: Situation
+    alternatives: Sequence[int]
+
+
+class Space:
+    """The situations of graphs that share one trial, each with one thread."""
+
+    def __init__(
+        self, graphs: Sequence[BoundGraph], operations: Iterable[Operation], *, alphabet: Alphabet | None = None
+    ) -> None:
+        self.alphabet = alphabet or Alphabet(graphs, operations)
+        self.machines = [Machine(graph, self.alphabet.values) for graph in graphs]
+        self.start: Situation = tuple(machine.start() for machine in self.machines)
+        self._origins: dict[Situation, tuple[Situation, Step] | None] = {self.start: None}
+        self._queue = deque([self.start])
+        self._arrivals: dict[Situation, list[Arrival]] = {}
+
+    def situations(self) -> Iterator[Situation]:
+        """Yield every situation that can be reached, nearest first."""
+        yield from list(self._origins)
+        while self._queue:
+            known = len(self._origins)
+            self.arrivals(self._queue[0])
+            yield from list(self._origins)[known:]
+
+    def letters(self, situation: Situation) -> Iterator[Letter]:
+        """Yield the calls that are worth trying here."""
+        used = self._used(situation)
+        for letters in self.alphabet.letters.values():
+            for letter in letters:
+                if letter.needs <= used:
+                    yield letter
+
+    def react(self, situation: Situation, letter: Letter) -> list[Reaction]:
+        """Return what each graph says of a call."""
+        return [machine.react(local, letter) for machine, local in zip(self.machines, situation, strict=True)]
+
+    def answers(self, situation: Situation, letter: Letter) -> Iterator[Answer]:
+        """Yield the answers to a call that are worth trying."""
+        used = self._used(situation) | {family for family, number in self.alphabet.families(letter.args) if number == 1}
+        for category in sorted(letter.operation.categories):
+            for answer in self.alphabet.answers[letter.operation.name, category]:
+                if answer.needs <= used:
+                    yield answer
+
+    def arrive(self, situation: Situation, letter: Letter, reactions: Sequence[Reaction], answer: Answer) -> Arrival:
+        """Return where an answer to a call leads that no graph refuses."""
+        after, alternatives = [], []
+        for machine, local, reaction in zip(self.machines, situation, reactions, strict=True):
+            chosen = -1
+            if reaction.kind is Kind.ALLOWED and reaction.step is not None:
+                local, chosen = machine.arrive(local, letter, reaction.step, answer)  # noqa: PLW2901 - it moves on
+            after.append(local)
+            alternatives.append(chosen)
+        target, swapped = self._canonical(tuple(after))
+        return Arrival(situation, Step(letter, answer, swapped), reactions, target, alternatives)
+
+    def arrivals(self, situation: Situation) -> list[Arrival]:
+        """Return every way on from a situation."""
+        if situation in self._arrivals:
+            return self._arrivals[situation]
+        found = []
+        for letter in self.letters(situation):
+            reactions = self.react(situation, letter)
+            if not allowed(reactions):
+                continue
+            for answer in self.answers(situation, letter):
+                arrival = self.arrive(situation, letter, reactions, answer)
+                found.append(arrival)
+                if arrival.target not in self._origins:
+                    self._origins[arrival.target] = (situation, arrival.step)
+                    self._queue.append(arrival.target)
+        if self._queue and self._queue[0] == situation:
+            self._queue.popleft()
+        self._arrivals[situation] = found
+        return found
+
+    def way(self, situation: Situation) -> tuple[Step, ...]:
+        """Return the shortest way from the start to a situation."""
+        steps: list[Step] = []
+        origin = self._origins[situation]
+        while origin is not None:
+            situation, step = origin
+            steps.append(step)
+            origin = self._origins[situation]
+        return tuple(reversed(steps))
+
+    def _used(self, situation: Situation) -> frozenset[int]:
+        return frozenset(family for local in situation for family, _ in self._tokens(local))
+
+    def _tokens(self, local: Local) -> set[tuple[int, int]]:
+        return self.alphabet.families([value for _, value in local.variables]) | self.alphabet.families(
+            [value for _, value in local.handles]
+        )
+
+    def _canonical(self, situation: Situation) -> tuple[Situation, Swapped]:
+        """Exchange the tokens of a family of which only the second is in use."""
+        found = {item for local in situation for item in self._tokens(local)}
+        swapped = frozenset(family for family, number in found if number == 2 and (family, 1) not in found)
+        if not swapped:
+            return situation, swapped
+        tokens = self.alphabet.tokens
+        return tuple(
+            local._replace(
+                variables=renamed(local.variables, swapped, tokens), handles=renamed(local.handles, swapped, tokens)
+            )
+            for local in situation
+        ), swapped
+
+
+def allowed(reactions: Sequence[Reaction]) -> bool:
+    """Whether some graph allows a call and none refuses it."""
+    kinds = {reaction.kind for reaction in reactions}
+    return Kind.ALLOWED in kinds and Kind.REFUSED not in kinds
