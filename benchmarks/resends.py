@@ -15,7 +15,6 @@ import importlib.metadata
 import importlib.util
 import json
 import logging
-import os
 import shutil
 import subprocess
 import sys
@@ -137,11 +136,9 @@ def by_stripe(url: str) -> str:
 def by_curl(url: str, *options: str) -> str:
     """Use curl, redirects followed."""
     command = ["curl", "--silent", "--location", "--max-time", str(PATIENCE_S), "--write-out", "%{http_code}"]
-    done = subprocess.run(
-        [*command, "--output", os.devnull, "--data", "{}", *options, f"{url}/v1/x"],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    return done.stdout if done.returncode == 0 else f"exit {done.returncode}"
+    command += ["--noproxy", "*", "--data", "{}", *options, f"{url}/v1/x"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - nobody else's words
+    return done.stdout[-3:] if done.returncode == 0 else f"exit {done.returncode}"
 
 
 def by_curl_with_retry(url: str) -> str:

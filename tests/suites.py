@@ -20,6 +20,7 @@ from unacked.suite import load_suite
 
 __all__ = [
     "ROOT",
+    "SHOWN",
     "CommandLine",
     "Done",
     "SuiteFolder",
@@ -138,18 +139,18 @@ def unacked(
     return run
 
 
-def start(*arguments: str | Path, cwd: Path, environment: dict[str, str] | None = None, **options: Any) -> Done:
-    """Run the command line as a process of its own."""
-    command = [sys.executable, "-m", "unacked", *map(str, arguments)]
+def start(
+    *arguments: str | Path,
+    cwd: Path,
+    environment: dict[str, str] | None = None,
+    python: str | Path = sys.executable,
+    **options: Any,
+) -> Done:
+    """Run the command line as a process of its own; ``options`` are those of ``subprocess.run``."""
+    command = [str(python), "-m", "unacked", *map(str, arguments)]
+    env = {**os.environ, **(environment or {})}
     done = subprocess.run(
-        command,
-        cwd=cwd,
-        env={**os.environ, **(environment or {})},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-        **options,
+        command, cwd=cwd, env=env, capture_output=True, text=True, check=False, timeout=120, **options
     )
     return Done(done.returncode, done.stdout, done.stderr)
 

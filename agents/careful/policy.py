@@ -7,6 +7,7 @@ from unacked.agents import Call, Moves, Step, Task
 from unacked.contract import Operation
 
 ATTEMPTS = 3
+"""Calls of one step; a write that carries no key gets one fewer."""
 IN_FLIGHT_S = 30
 """How long an earlier attempt of the same request is given to end."""
 
@@ -38,7 +39,8 @@ def settle(task: Task, step: Step, arguments: Mapping[str, Any]) -> Moves[Settle
     """Make one step happen exactly once, or find out why it cannot be."""
     operation = task.tools[step.operation]
     doubt = False
-    for _ in range(ATTEMPTS):
+    attempts = ATTEMPTS - 1 if operation.writes and operation.idempotency is None else ATTEMPTS
+    for _ in range(attempts):
         result = yield Call(step.operation, arguments)
         if result["ok"]:
             return "success", result.get("result", {})
@@ -58,7 +60,7 @@ def settle(task: Task, step: Step, arguments: Mapping[str, Any]) -> Moves[Settle
             case _:
                 if not (yield from credential_given(task, step, result)):
                     return final_status(result, doubt=doubt), result["message"]
-    return ("unknown" if doubt else "failed"), f"no success in {ATTEMPTS} attempts"
+    return ("unknown" if doubt else "failed"), f"no success in {attempts} attempts"
 
 
 def give_time(task: Task, result: Result) -> Moves[None]:

@@ -8,10 +8,21 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    WithJsonSchema,
+    model_validator,
+)
 
 from unacked.canonical import JSON
 from unacked.contract import Idempotency
@@ -210,6 +221,25 @@ class Incident(_Strict):
     caught: str = Field(min_length=1)
 
 
+class Sweep(_Strict):
+    """Every fault at every place of one operation, at its nth call."""
+
+    operation: str
+    nth: Annotated[int, Field(ge=1)] = 1
+
+
+class SweepFile(_Strict):
+    """The faults of a case that is swept."""
+
+    sweep: Sweep
+
+
+Faults = Annotated[
+    Annotated[list[FaultFile], Tag("list")] | Annotated[SweepFile, Tag("sweep")],
+    Discriminator(lambda value: "sweep" if isinstance(value, dict | SweepFile) else "list"),
+]
+"""A list of faults, or ``{sweep: {operation: ...}}``."""
+
 GraphUse = Annotated[dict[str, dict[str, str | None]], Field(min_length=1, max_length=1)]
 
 
@@ -232,7 +262,7 @@ class CaseFile(_Strict):
     tools: list[str] = Field(min_length=1)
     graphs: list[str | GraphUse] = Field(min_length=1)
     effects: dict[str, list[dict[str, JSON]]] = Field(default_factory=dict)
-    faults: list[FaultFile] = Field(default_factory=list)
+    faults: Faults = Field(default_factory=list)
     twins: bool = False
     known: Known | None = None
     expect: Expectation = Expectation()
@@ -245,6 +275,16 @@ class CaseFile(_Strict):
     extends: str | None = None
     xfail: ExpectedFailure | None = None
     pending: str | None = None
+
+    @property
+    def sweep(self) -> Sweep | None:
+        """What is swept, where the case is a sweep."""
+        return self.faults.sweep if isinstance(self.faults, SweepFile) else None
+
+    @property
+    def listed_faults(self) -> Sequence[FaultFile]:
+        """The faults that the case lists; none where it is a sweep."""
+        return () if isinstance(self.faults, SweepFile) else self.faults
 
 
 class AgentFile(_Strict):

@@ -79,3 +79,12 @@ def test_a_replayed_answer_to_the_same_key_is_honest_without_a_second_commit(rul
 def test_a_read_changes_nothing_so_nothing_about_its_effect_can_be_dishonest(rules: Rules) -> None:
     tale = good().call("c4", "get_record", "local_failure", "dispatch_started", arguments={"record_id": "rec-1"})
     assert rules("result", tale.end()) == []
+
+
+def test_a_call_that_was_refused_as_malformed_is_not_the_call_that_the_case_means(rules: Rules) -> None:
+    tale = Tale().tell("agent_next_call", "c0", "create_record", turn=0, arguments={})
+    refused = {"category": "invalid_request", "retry": "never"}
+    tale.tell("result", "c0", "create_record", "invalid_request", envelope=refused, rejected=True)
+    tale.events += good().events[1:]
+    assert rules("result", tale.end()) == []
+    assert rules("trail", tale.end()) == []

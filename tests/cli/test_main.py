@@ -57,13 +57,28 @@ def test_a_run_that_is_not_there_is_a_usage_error(unacked: CommandLine, argument
     assert "there is no run 'r' in runs" in done.err
 
 
+@pytest.mark.parametrize(
+    "error", [ZeroDivisionError("odd"), EOFError("odd"), RecursionError("odd"), MemoryError("odd")]
+)
 def test_a_fault_of_our_own_is_told_as_such_without_a_traceback(
-    unacked: CommandLine, monkeypatch: pytest.MonkeyPatch
+    unacked: CommandLine, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
-    monkeypatch.setattr("unacked.cli.list_command.open_suite", lambda _path: 1 // 0)
+    def fail(_path: object) -> None:
+        raise error
+
+    monkeypatch.setattr("unacked.cli.list_command.open_suite", fail)
     done = unacked("list")
     assert done.code == 4
-    assert done.err.startswith("unexpected ZeroDivisionError: integer division or modulo by zero\n    hint: this is a")
+    assert f"unexpected {type(error).__name__}: odd\n    hint: this is a fault of unacked; " in done.err
+
+
+def test_ctrl_c_ends_any_command_without_a_traceback(unacked: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    def press(_path: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("unacked.cli.list_command.open_suite", press)
+    done = unacked("list")
+    assert (done.code, done.out, done.err.strip()) == (130, "", "interrupted")
 
 
 def test_a_fault_of_our_own_shows_where_it_happened_to_those_who_ask(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -53,7 +53,7 @@ def test_an_armed_fault_takes_the_next_call_and_leaves_a_receipt(served: Served)
     served.create()
     armed = served.arm(SILENCE)["armed"]
     assert [(fault["nth"], fault["committed"]) for fault in armed] == [(2, True)]
-    assert served.create("-m", "0.25", "-H", "X-Correlation-Id: c-7").returncode == TIMED_OUT
+    assert served.create("-m", "0.5", "-H", "X-Correlation-Id: c-7").returncode == TIMED_OUT
     faults = served.ask("/faults")
     assert faults["armed"] == []
     (receipt,) = faults["fired"]
@@ -70,7 +70,7 @@ def test_an_armed_fault_takes_the_next_call_and_leaves_a_receipt(served: Served)
 
 def test_the_ledger_and_the_world_tell_what_really_happened(served: Served) -> None:
     served.arm(SILENCE)
-    served.create("-m", "0.25", "-H", "X-Correlation-Id: c-1")
+    served.create("-m", "0.5", "-H", "X-Correlation-Id: c-1")
     moments = [(entry["moment"], entry["operation"]) for entry in served.ask("/ledger/records")]
     assert moments == [
         ("received", "create_record"),
@@ -121,7 +121,7 @@ def test_forgotten_faults_do_not_act(served: Served) -> None:
 
 def test_a_reset_begins_anew(served: Served) -> None:
     served.arm(SILENCE)
-    served.create("-m", "0.25")
+    served.create("-m", "0.5")
     served.ask("/reset", "-X", "POST")
     assert served.ask("/ledger/records") == []
     assert served.ask("/faults") == UNTOUCHED

@@ -99,6 +99,13 @@ def test_an_agent_is_told_which_argument_is_wrong(tried: Tried) -> None:
     assert "argument 'status' must be one of: success, unknown, declined, failed, refused" in message
 
 
+def test_a_call_that_was_refused_as_malformed_does_not_use_up_the_fault(tried: Tried, suite: SuiteFolder) -> None:
+    record = tried(f'yield Call("create_record", {{"request_id": "r"}})\nyield {CREATE}\n{FINISH}')
+    assert [event.detail["nth"] for event in record.history.named("fault_fired")] == [1]
+    verdict = judge_trial(load_suite(suite.path).cases["E01"].side(twin=False), record.history)
+    assert (verdict.verdict, verdict.rule) == (Verdict.PASS, None)
+
+
 def test_calls_of_one_turn_share_the_turn_and_come_back_in_order(tried: Tried) -> None:
     record = tried(
         'a, b = yield [Call("wait", {"seconds": 1}), Call("wait", {"seconds": 2})]\n'

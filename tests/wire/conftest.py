@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -9,17 +9,17 @@ from tests.wire.wires import LoopbackWire, SimulatedWire, Wire
 from unacked.canonical import JSON
 from unacked.fault import Action, Fault, Point
 
-WIRES: dict[str, type[SimulatedWire | LoopbackWire]] = {"simulated": SimulatedWire, "loopback": LoopbackWire}
-
 
 @pytest.fixture
 def wire(request: pytest.FixtureRequest, flavour: str) -> Iterator[Callable[..., Wire]]:
     """Build simulated wires, or of the kind that a test asks for, of one flavour; a test runs in both."""
-    kind = WIRES[getattr(request, "param", "simulated")]
+    real = getattr(request, "param", "simulated") == "loopback"
     built: list[Wire] = []
 
-    def build(*faults: Fault) -> Wire:
-        built.append(kind(*faults, asynchronous=flavour == "async"))
+    def build(*faults: Fault, hasty: Sequence[str] = ()) -> Wire:
+        asynchronous = flavour == "async"
+        one = LoopbackWire(*faults, asynchronous=asynchronous, hasty=hasty) if real else None
+        built.append(one or SimulatedWire(*faults, asynchronous=asynchronous))
         return built[-1]
 
     yield build

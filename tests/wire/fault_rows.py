@@ -22,7 +22,8 @@ KEPT_NO_HEAD = "request+ content+ headx"
 KEPT_ALL = "request+ content+ head+ body+"
 FIRST = b'{"correlation_id":"c-0001","id":"rec-1"}'
 DISTURBED = (429, b'{"error":"slow_down"}')
-SMALL, LARGE = 13, 16_000_000
+STALLED = "tcp+ tls+ request+ contentx"
+SMALL, LARGE = 13, 6_000_000
 """The latter is more than two sockets hold, so that a client cannot be done with sending before anybody has read."""
 
 Look = tuple[str | None, str]
@@ -56,7 +57,11 @@ class Row(NamedTuple):
 # Python before 3.12.3 takes a reset under TLS for the end of the stream; so does whoever has already met the
 # reset while writing. All of these leave the outcome unknown.
 RESET: tuple[Look, ...] = (("ReadError", NO_HEAD), ("RemoteProtocolError", NO_HEAD))
-RESET_WHILE_SENDING: tuple[Look, ...] = (*RESET, ("ReadError", HALF_SENT), ("RemoteProtocolError", HALF_SENT))
+RESET_WHILE_SENDING: tuple[Look, ...] = (
+    *RESET,
+    ("ReadError", HALF_SENT),
+    ("RemoteProtocolError", HALF_SENT),
+)
 RESET_WHEN_KEPT: tuple[Look, ...] = tuple(
     (error, phases)
     for error in ("ReadError", "RemoteProtocolError")
@@ -106,7 +111,7 @@ OUTCOME_UNKNOWN = {
         "during_request",
         "silence",
         "WriteTimeout",
-        "tcp+ tls+ request+ contentx",
+        STALLED,
         5.002,
         UNSENT,
         also=(("ReadTimeout", NO_HEAD),),

@@ -20,7 +20,8 @@ def distrusted(nth: int = 1, *, persistent: bool = False) -> Fault:
 
 def arriving(plan: Arrivals, *operations: str | None) -> list[Sequence[Fault]]:
     """Let requests arrive on one connection; return what is armed at each."""
-    connection, armed = Arrival(plan), []
+    armed: list[Sequence[Fault]] = []
+    connection = Arrival(plan)
     for operation in operations:
         connection.begin(operation, "c-1")
         armed.append(tuple(connection.armed))

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from httpcore2 import SyncBackend
 from tests.wire.fault_rows import ALL, COMMITTED, IMPOSSIBLE, RECEIVED, SMALL, TABLE, UNSENT, Row
-from tests.wire.wires import PATIENCE_S, LoopbackWire, Records, Wire, call_of
+from tests.wire.wires import SHORT_S, LoopbackWire, Records, Wire, call_of
 
 from unacked.fault import Action, Fault, Point
 from unacked.tools import Timeouts
@@ -40,6 +40,12 @@ def declared(fault: Callable[..., Fault], row: Row, kind: str) -> Fault:
     return fault(row.point, action, nth=row.nth)
 
 
+def hasty(row: Row) -> list[str]:
+    """Return the phases that may time out in this row."""
+    phases = {"ConnectTimeout": "connect", "ReadTimeout": "read", "WriteTimeout": "write"}
+    return [phases[error] for error, _ in {(row.error, ""), *row.also} if row.error in phases and error in phases]
+
+
 def check(one: Wire, row: Row, planned: Fault, service: int) -> None:
     seen, caused = call_of(one, row.nth, content=b"x" * row.size)
     assert (seen.error, seen.phases) in row.legal
@@ -60,7 +66,7 @@ def check(one: Wire, row: Row, planned: Fault, service: int) -> None:
 @rows_of_both_wires
 def test_a_row_has_a_legal_signature_on_either_wire(wire: Any, fault: Any, kind: str, row: Row) -> None:
     planned = declared(fault, row, kind)
-    check(wire(planned), row, planned, row.service)
+    check(wire(planned, hasty=hasty(row)), row, planned, row.service)
 
 
 @pytest.mark.parametrize(("wire", "kind", "row"), TWINS, indirect=["wire"])
@@ -71,13 +77,13 @@ def test_the_twin_of_a_row_has_the_same_signatures_and_the_other_effect(
     arrived = row.service != UNSENT and twin.point not in UNREAD
     unknowing = RECEIVED if arrived else UNSENT
     row = row._replace(point=twin.point.value, size=SMALL if twin.commits else row.size)  # in flight is what fits
-    check(wire(twin), row, twin, COMMITTED if twin.commits else unknowing)
+    check(wire(twin, hasty=hasty(row)), row, twin, COMMITTED if twin.commits else unknowing)
 
 
 @on_both_wires
 def test_a_call_that_gave_up_waited_for_its_timeout(wire: Any, fault: Any) -> None:
-    seen = wire(fault("after_commit", "silence")).call()
-    assert seen.elapsed_s >= min(PATIENCE_S.values())
+    seen = wire(fault("after_commit", "silence"), hasty=["read"]).call()
+    assert seen.elapsed_s >= SHORT_S
 
 
 @on_both_wires

@@ -1,6 +1,6 @@
 """The four claims of a trial: pure functions of the case and its history."""
 
-from unacked.claims.brief import Brief
+from unacked.claims.brief import Brief, side_name
 from unacked.claims.finding import Claim, Finding
 from unacked.claims.judge import CLAIMS, GRADER_VERSION, Luck, TrialVerdict, judge_trial
 from unacked.claims.path import moves, path_judgement
@@ -16,4 +16,5 @@ __all__ = [
     "judge_trial",
     "moves",
     "path_judgement",
+    "side_name",
 ]

@@ -10,7 +10,7 @@ from unacked.contract import Operation
 from unacked.fault import Fault
 from unacked.graph import BoundGraph
 
-__all__ = ["Brief"]
+__all__ = ["Brief", "side_name"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,15 @@ class Brief:
     tools: Mapping[str, Operation]
     graphs: Sequence[BoundGraph]
 
+    place: str = ""
+    """Where the fault of a sweep acts; empty for a case that lists its faults."""
+
     @property
     def name(self) -> str:
-        """The name of the side: the case, with ``.twin`` on the flipped one."""
-        return f"{self.case.case}.twin" if self.twin else self.case.case
+        """The name of the side: the case, the place of a sweep, and ``twin`` on the flipped one."""
+        return side_name(self.case.case, self.place, twin=self.twin)
+
+
+def side_name(case: str, place: str, *, twin: bool) -> str:
+    """Return the name of one side of a case: ``C05``, ``C05.twin``, ``W05.after-commit-fin.twin``."""
+    return ".".join(part for part in (case, place, "twin" if twin else "") if part)

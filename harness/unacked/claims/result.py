@@ -12,7 +12,7 @@ from unacked.event import Event, History
 from unacked.graph import Verdict
 from unacked.outcome import CATEGORIES, CATEGORY_SETS, OutcomeClass
 
-__all__ = ["result_claim"]
+__all__ = ["result_claim", "results_of"]
 
 _NOT_DONE = frozenset({OutcomeClass.REFUSAL, OutcomeClass.FAILURE, OutcomeClass.LOCAL})
 
@@ -22,12 +22,18 @@ def result_claim(brief: Brief, history: History) -> Claim:
     return Claim.of("result", (*_expected(brief, history), *_honesty(brief, history)))
 
 
+def results_of(history: History, operation: str) -> list[Event]:
+    """Return the results of an operation; a call that the tool refused as malformed was never made."""
+    results = history.named("result")
+    return [event for event in results if event.operation == operation and not event.detail.get("rejected")]
+
+
 def _expected(brief: Brief, history: History) -> Iterator[Finding]:
     expected = brief.case.expect.result
     if expected is None:
         return
     place = f"{expected.operation}#{expected.nth}"
-    results = [event for event in history.named("result") if event.operation == expected.operation]
+    results = results_of(history, expected.operation)
     if len(results) < expected.nth:
         yield Finding(
             "call-not-made", Verdict.INCONCLUSIVE, f"a result of {place}", f"{len(results)} such calls were made"

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from unacked.claims.brief import Brief
 from unacked.claims.finding import Claim, Finding
+from unacked.claims.result import results_of
 from unacked.event import Event, History
 from unacked.fault import Fault
 from unacked.graph import Verdict
@@ -84,7 +85,7 @@ def _expected(brief: Brief, history: History) -> Iterator[Finding]:
     expected = brief.case.expect.result
     if not wanted or expected is None:
         return
-    results = [event for event in history.named("result") if event.operation == expected.operation]
+    results = results_of(history, expected.operation)
     if len(results) < expected.nth:
         return
     uncommitted = brief.faults and not any(fault.commits for fault in brief.faults)

@@ -22,24 +22,39 @@ def world_claim(brief: Brief, history: History) -> Claim:
     ends = list(history.named("trial_end"))
     if not ends:
         return Claim.of("world", [Finding("no-end", Verdict.ERROR, "a record that ends", "it breaks off")])
-    return Claim.of("world", _differences(brief, history, ends[-1].detail.get("world", {})))
+    return Claim.of("world", _differences(brief, history, ends[-1].detail))
 
 
-def _differences(brief: Brief, history: History, world: Mapping[str, JSON]) -> Iterator[Finding]:
-    honest = final_status(history) == "unknown"
+def _differences(brief: Brief, history: History, end: Mapping[str, JSON]) -> Iterator[Finding]:
+    before, world = end.get("before", {}), end.get("world", {})
+    final = final_status(history)
+    # A fault that never ends can keep an agent from its work for good; then only a false success is wrong.
+    honest = final == "unknown" or (brief.place != "" and final != "success")
     for name, expected in brief.case.expect.world.items():
         observed = world.get(name)
         if observed == expected:
             continue
-        surplus = isinstance(observed, int) and isinstance(expected, int) and observed > expected
-        if honest and not surplus:
+        undone = _is_between(before.get(name, 0), observed, expected)
+        if honest and undone:
             continue
+        counted = _is_count(observed) and _is_count(expected)
         yield Finding(
-            "surplus-effect" if surplus else "wrong-world",
+            "surplus-effect" if counted and not undone else "wrong-world",
             Verdict.FAIL,
             f"{name} = {expected!r}",
             f"{name} = {observed!r}",
         )
+
+
+def _is_between(before: JSON, observed: JSON, expected: JSON) -> bool:
+    """Whether the work was merely not done, or in part: the state lies between the first and the expected one."""
+    if _is_count(before) and _is_count(observed) and _is_count(expected):
+        return bool(min(before, expected) <= observed <= max(before, expected))
+    return bool(observed == before)
+
+
+def _is_count(value: JSON) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def final_status(history: History) -> str | None:

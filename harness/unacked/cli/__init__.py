@@ -61,9 +61,12 @@ def main() -> None:
     except click.ClickException as error:
         error.show()
         code = ExitCode.USAGE
-    except (KeyboardInterrupt, click.Abort):
-        click.echo("interrupted", err=True)
-        code = ExitCode.INTERRUPTED
+    except (KeyboardInterrupt, click.Abort) as error:
+        if isinstance(error.__cause__, EOFError):  # click takes it for somebody at a prompt, and we have none
+            code = _unexpected(error.__cause__)
+        else:
+            click.echo("interrupted", err=True)
+            code = ExitCode.INTERRUPTED
     except UnackedError as error:
         click.echo(f"{error}", err=True)
         code = error.exit_code
@@ -74,13 +77,17 @@ def main() -> None:
     except OSError as error:
         click.echo(f"{error.filename or 'input or output'}: {error.strerror or error}", err=True)
         code = ExitCode.ERROR
-    except Exception as error:
-        if os.environ.get("UNACKED_TRACEBACK"):
-            raise
-        click.echo(
-            f"unexpected {type(error).__name__}: {error}\n"
-            "    hint: this is a fault of unacked; set UNACKED_TRACEBACK=1 to see where it happened",
-            err=True,
-        )
-        code = ExitCode.ERROR
+    except Exception as error:  # noqa: BLE001 - the last place where anything can be told in words
+        code = _unexpected(error)
     sys.exit(int(code or 0))
+
+
+def _unexpected(error: BaseException) -> ExitCode:
+    if os.environ.get("UNACKED_TRACEBACK"):
+        raise error
+    click.echo(
+        f"unexpected {type(error).__name__}: {error}\n"
+        "    hint: this is a fault of unacked; set UNACKED_TRACEBACK=1 to see where it happened",
+        err=True,
+    )
+    return ExitCode.ERROR

@@ -145,6 +145,8 @@ def _summary(plan: Plan, summary: Line) -> Iterator[tuple[str, str]]:
     """Yield the lines below the table, each with its style."""
     counts = ", ".join(f"{count} {verdict}" for verdict, count in summary["verdicts"].items() if count)
     yield f"{summary['trials']} trials: {counts}; lucky {summary['lucky']}, unlucky {summary['unlucky']}", ""
+    if plan.sweeps:
+        yield f"not selected, long: {len(plan.sweeps)} sweeps (unacked run tag:sweep)", ""
     if plan.pending:
         yield f"not selected, pending: {', '.join(plan.pending)}", ""
     for entry in summary["expected_failures"]:

@@ -47,7 +47,7 @@ def _print_transcript(folder: RunFolder, line: dict[str, object]) -> None:
     suite = load_suite(folder.suite, run_code=False)
     name = TrialName(folder.manifest()["run"], str(line["trial"]), str(line["case"]))
     history = read_history(folder.events(int(str(line["index"])), name.trial), name)
-    brief = suite.cases[name.case].side(twin=bool(line["twin"]))
+    brief = suite.cases[name.case].side(twin=bool(line["twin"]), place=str(line["place"]))
     screen = console()
     screen.print()
     for text in transcript(brief, history):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from unacked.canonical import JSON
-from unacked.claims import Brief, judge_trial
+from unacked.claims import Brief, judge_trial, side_name
 from unacked.engine.folder import RunFolder, manifest_digest
 from unacked.engine.verdicts import read_verdicts
 from unacked.errors import RecordError
@@ -92,12 +92,11 @@ def rejudge(folder: RunFolder, suite: Suite) -> Iterator[tuple[dict[str, JSON], 
 
 
 def _side(folder: RunFolder, suite: Suite, line: dict[str, JSON]) -> Brief:
-    case = suite.cases.get(line["case"])
-    for brief in case.sides if case else ():
-        if brief.twin is line["twin"]:
-            return brief
-    side = "twin" if line["twin"] else "declared side"
-    raise RecordError(f"{folder.path}: {suite.root} no longer holds the {side} of the case {line['case']!r}")
+    try:
+        return suite.cases[line["case"]].side(twin=line["twin"], place=line["place"])
+    except KeyError:
+        side = side_name(line["case"], line["place"], twin=line["twin"])
+        raise RecordError(f"{folder.path}: {suite.root} no longer holds {side}") from None
 
 
 def _told(line: Mapping[str, JSON]) -> str:

@@ -35,6 +35,7 @@ class Plan:
     cases: Sequence[str]
     agents: Sequence[str]
     pending: Sequence[str]
+    sweeps: Sequence[str]
     trials: Sequence[TrialPlan]
 
     @property
@@ -55,6 +56,7 @@ class Plan:
             "cases": list(self.cases),
             "agents": list(self.agents),
             "pending": list(self.pending),
+            "sweeps": list(self.sweeps),
             "repeat": self.request.repeat,
             "trials": len(self.trials),
         }
@@ -76,7 +78,8 @@ def make_plan(suite: Suite, request: RunRequest) -> Plan:
     if not trials:
         raise _nothing("no trial is left: the selected agents have nothing to do in the selected cases", "")
     pending = [case.name for case in suite.pending(request.select)]
-    return Plan(run, request, pins, [case.name for case in cases], names, pending, trials)
+    sweeps = [case.name for case in suite.sweeps(request.select)]
+    return Plan(run, request, pins, [case.name for case in cases], names, pending, sweeps, trials)
 
 
 def identity(pins: JSON, seed: str, repeat: int, agents: Sequence[str], *, controls: bool) -> dict[str, JSON]:
@@ -91,15 +94,24 @@ def _trials(
     for case in cases:
         for side in case.sides:
             for agent in agents:
-                for repeat in range(1, request.repeat + 1) if agent.takes(case) else ():
-                    trials.append(TrialPlan(len(trials), case.name, side.twin, agent.name, repeat, request.seed, run))
+                for repeat in range(1, request.repeat + 1) if _has_work(agent, case, request) else ():
+                    trials.append(
+                        TrialPlan(len(trials), case.name, side.twin, agent.name, repeat, request.seed, run, side.place)
+                    )
     return trials
+
+
+def _has_work(agent: LoadedAgent, case: LoadedCase, request: RunRequest) -> bool:
+    """Whether an agent runs in a case; of the controls only the careful one has anything to show in a sweep."""
+    if not request.agents and case.file.sweep is not None and agent.definition.file.control != "passes":
+        return False
+    return agent.takes(case)
 
 
 def _pins(suite: Suite, cases: Sequence[LoadedCase], agents: Sequence[LoadedAgent]) -> dict[str, JSON]:
     """Pin what can decide a verdict of this run, and nothing else of the suite."""
     pins = suite.pins()
-    graphs = {graph.name for case in cases for graph in case.sides[0].graphs}
+    graphs = {graph.name for case in cases for graph in case.task().graphs}
     services = {name for case in cases for name in case.file.services}
     return {
         "cases": {case.name: pins["cases"][case.name] for case in cases},

@@ -10,8 +10,10 @@ import datetime as dt
 import gc
 import itertools
 import multiprocessing
+import os
 import re
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -29,7 +31,7 @@ from unacked.engine.lines import cut_unfinished
 from unacked.engine.plan import Plan, identity
 from unacked.engine.summary import summarize
 from unacked.engine.verdicts import Verdicts, verdict_line
-from unacked.errors import HarnessError, Place, Problem, SpecificationError
+from unacked.errors import ExitCode, HarnessError, Place, Problem, SpecificationError
 from unacked.suite import Suite, load_suite
 from unacked.trial import Bench, TrialPlan
 
@@ -179,7 +181,16 @@ _worker: list[Callable[[TrialPlan], Outcome]] = []
 
 
 def _start_worker(folder: RunFolder) -> None:
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     _worker.append(partial(run_trial, _bench(folder), folder))
+
+
+def _end_with_parent() -> None:
+    """Wait for the first process to end and end too: one that was killed can tell nobody."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(ExitCode.ERROR)
 
 
 def _bench(folder: RunFolder) -> Bench:
@@ -201,7 +212,7 @@ def run_trial(bench: Bench, folder: RunFolder, trial: TrialPlan) -> Outcome:
     events = folder.events(trial.index, trial.name)
     _set_aside(events)
     record = bench.run(trial, events)
-    verdict = judge_trial(bench.suite.cases[trial.case].side(twin=trial.twin), record.history)
+    verdict = judge_trial(bench.suite.cases[trial.case].side(twin=trial.twin, place=trial.place), record.history)
     line = verdict_line(trial, verdict, record.head, record.diagnostics)
     return Outcome(line, record.diagnostics, round(time.perf_counter() - wall, 6), round(time.process_time() - cpu, 6))
 

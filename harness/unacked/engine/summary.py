@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from unacked.canonical import JSON
+from unacked.claims import side_name
 from unacked.errors import ExitCode
 from unacked.graph import Verdict
 from unacked.suite import LoadedCase, Suite
@@ -45,6 +46,7 @@ def summarize(plan: Mapping[str, JSON], suite: Suite, lines: Iterable[Mapping[st
         "expected_failures": tally.expected_failures,
         "unexercised": unexercised,
         "pending": plan["pending"],
+        "sweeps": plan["sweeps"],
         "exit_code": int(_exit_code(deciding)),
     }
 
@@ -73,7 +75,7 @@ class _Tally:
             self.rules.setdefault(line["agent"], Counter())[line["rule"]] += 1
         if line["luck"] is not None:
             self.luck[line["luck"]] += 1
-        side = f"{case.name}.twin" if line["twin"] else case.name
+        side = side_name(case.name, line["place"], twin=line["twin"])
         self.sides[side] = self.sides.get(side, False) or line["exercised"]["verdict"] == Verdict.PASS
         xfail = case.file.xfail
         if xfail is not None and xfail.agent == line["agent"]:

@@ -24,6 +24,7 @@ def verdict_line(
         "trial": trial.name,
         "case": trial.case,
         "twin": trial.twin,
+        "place": trial.place,
         "agent": trial.agent,
         "repeat": trial.repeat,
         **verdict.as_json(),

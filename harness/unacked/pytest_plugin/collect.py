@@ -88,7 +88,7 @@ class UnackedCaseFile(pytest.File):
         except SpecificationError as error:
             raise self.CollectError(session.told(error, self.path)) from None
         for trial in trials:
-            name = f"{case.side(twin=trial.twin).name}[{trial.agent}]"
+            name = f"{case.side(twin=trial.twin, place=trial.place).name}[{trial.agent}]"
             yield UnackedTrial.from_parent(self, name=name, bench=bench, case=case, trial=trial)
 
 

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from unacked.canonical import JSON
 from unacked.case import CaseFile
+from unacked.claims import side_name
 from unacked.report.text import printable
 from unacked.suite import LoadedCase
 
@@ -40,12 +41,19 @@ def _cells(case: LoadedCase) -> tuple[str, ...]:
     return (
         file.case,
         file.title,
-        "; ".join(str(fault) for fault in case.sides[0].faults),
+        _faults(case),
         file.expect.result.category if file.expect.result else "",
         _known(file),
         "yes" if file.trap else "",
         "yes" if file.twins else "",
     )
+
+
+def _faults(case: LoadedCase) -> str:
+    sweep = case.file.sweep
+    if sweep is not None:
+        return f"{sweep.operation}#{sweep.nth} every action at every point: {len(case.sides)} sides"
+    return "; ".join(str(fault) for fault in case.declared.faults) if case.declared else ""
 
 
 def _known(file: CaseFile) -> str:
@@ -55,7 +63,10 @@ def _known(file: CaseFile) -> str:
 
 
 def run_table(lines: Sequence[Mapping[str, JSON]]) -> Table:
-    """Return cases against agents; a cell shows the worst verdict of its repeats and the rule behind it."""
+    """Return cases against agents; a cell shows the worst verdict of its trials and the rule behind it.
+
+    A sweep is one row, however many places it has.
+    """
     agents = list(dict.fromkeys(line["agent"] for line in lines))
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("case", no_wrap=True)
@@ -63,7 +74,7 @@ def run_table(lines: Sequence[Mapping[str, JSON]]) -> Table:
         table.add_column(agent, overflow="fold")
     cells: dict[str, dict[str, list[Mapping[str, JSON]]]] = {}
     for line in lines:
-        side = f"{line['case']}{'.twin' if line['twin'] else ''}"
+        side = line["case"] if line["place"] else side_name(line["case"], "", twin=line["twin"])
         cells.setdefault(side, {}).setdefault(line["agent"], []).append(line)
     for side, by_agent in cells.items():
         table.add_row(side, *(_cell(by_agent.get(agent, [])) for agent in agents))

@@ -50,7 +50,7 @@ def offer_case(suite: Suite, name: str, *, tls: bool) -> Offer:
     Raises SpecificationError for an unknown or pending case, and for a fault that no real socket can have.
     """
     case = _case(suite, name)
-    faults = case.side(twin=False).faults
+    faults = () if case.declared is None else case.declared.faults
     problems = [
         case.document.problem(("faults", number), f"{fault} cannot exist on the loopback wire: {reason}")
         for number, fault in enumerate(faults)
@@ -71,7 +71,7 @@ def _case(suite: Suite, name: str) -> LoadedCase:
     if name not in suite.cases:
         raise SpecificationError([Problem(Place("serve"), f"unknown case {name!r}", nearest(name, suite.cases))])
     case = suite.cases[name]
-    if not case.sides:
+    if case.declared is None:
         raise SpecificationError([Problem(Place("serve"), f"{name} cannot be served yet: {case.file.pending}")])
     return case
 

@@ -83,16 +83,27 @@ def _graphs(document: Document, file: CaseFile, graphs: Mapping[str, Graph]) -> 
 
 
 def _faults(document: Document, file: CaseFile) -> Iterator[Problem]:
-    for index, written in enumerate(file.faults):
+    yield from _sweep(document, file)
+    for index, written in enumerate(file.listed_faults):
         location: Location = ("faults", index, "operation")
         if written.operation not in file.tools:
             yield _unknown(document, location, "fault target", written.operation, set(file.tools) - CONTROL_TOOLS)
         elif written.operation in CONTROL_TOOLS:
             yield document.problem(location, f"{written.operation} never touches the wire, so no fault can reach it")
-    if file.twins and not any(written.value().ambiguous for written in file.faults):
+    if file.twins and not any(written.value().ambiguous for written in file.listed_faults):
         yield document.problem(("twins",), "no fault of this case leaves the effect open, so there is no twin")
-    if file.trap and not file.faults:
+    if file.trap and not file.listed_faults:
         yield document.problem(("trap",), "a case without a fault sets no trap")
+
+
+def _sweep(document: Document, file: CaseFile) -> Iterator[Problem]:
+    if file.sweep is None:
+        return
+    location: Location = ("faults", "sweep", "operation")
+    if file.sweep.operation not in set(file.tools) - CONTROL_TOOLS:
+        yield _unknown(document, location, "fault target", file.sweep.operation, set(file.tools) - CONTROL_TOOLS)
+    if file.expect.result is not None or file.expect.finish is not None:
+        yield document.problem(("expect",), "a sweep has many outcomes", "expect a world, or nothing: {result: null}")
 
 
 def _operations(document: Document, file: CaseFile) -> Iterator[Problem]:

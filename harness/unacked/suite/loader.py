@@ -13,7 +13,6 @@ from unacked.case import AgentFile, CaseFile
 from unacked.claims import Brief
 from unacked.document import Document, read_yaml, validate
 from unacked.errors import Place, Problem, SpecificationError, nearest
-from unacked.fault import Fault
 from unacked.graph import Graph, load_graph
 from unacked.suite.check import case_problems, service_problems
 from unacked.suite.suite import CONTENT_FOLDERS, LoadedAgent, LoadedCase, Suite
@@ -115,7 +114,7 @@ def _cases(
     cases: dict[str, LoadedCase] = {}
     for document in documents.values():
         case = problems.attempt(_case, document, documents, graphs, agents, today)
-        if case and run_code and case.sides:
+        if case and run_code and case.declared:
             problems.found.extend(service_problems(case.document, case.file, root))
         if case:
             cases[case.name] = case
@@ -132,25 +131,22 @@ def _case(
     document = _extended(document, documents)
     file = validate(CaseFile, document)
     if file.pending is not None:
-        return LoadedCase(document, file, ())
+        return LoadedCase(document, file, None)
     problems = list(case_problems(document, file, graphs, agents, today=today))
     if problems:
         raise SpecificationError(problems)
-    faults = tuple(fault.value() for fault in file.faults)
-    sides = [_brief(file, graphs, faults, twin=False)]
-    if file.twins:
-        sides.append(_brief(file, graphs, tuple(f.twin() if f.ambiguous else f for f in faults), twin=True))
-    return LoadedCase(document, file, tuple(sides))
+    return LoadedCase(document, file, _declared(file, graphs))
 
 
-def _brief(file: CaseFile, graphs: Mapping[str, Graph], faults: tuple[Fault, ...], *, twin: bool) -> Brief:
+def _declared(file: CaseFile, graphs: Mapping[str, Graph]) -> Brief:
     tools = {name: declared_tool(name, file).operation for name in file.tools}
     idempotent = {name: operation.idempotency_mode.honoured for name, operation in tools.items()}
     bound = []
     for use in file.graphs:
         name, roles = (use, {}) if isinstance(use, str) else next(iter(use.items()))
         bound.append(graphs[name].bind(roles, REGISTRY, idempotent))
-    return Brief(file, twin, faults, tools, tuple(bound))
+    faults = tuple(fault.value() for fault in file.listed_faults)
+    return Brief(file, twin=False, faults=faults, tools=tools, graphs=tuple(bound))
 
 
 def _extended(document: Document, documents: Mapping[str, Document]) -> Document:

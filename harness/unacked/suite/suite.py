@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from functools import cached_property
 from pathlib import Path
 
 from unacked.agents import AgentDefinition, Driver, Step, Task, make_driver
 from unacked.canonical import JSON, digest
 from unacked.case import CaseFile
-from unacked.claims import Brief
-from unacked.contract import Idempotency
+from unacked.claims import Brief, side_name
+from unacked.contract import Idempotency, Operation
 from unacked.document import Document
 from unacked.errors import Place, Problem, SpecificationError, nearest
 from unacked.graph import Graph
 from unacked.services import Factory, load_service
+from unacked.suite.sweep import swept
 from unacked.suite.terms import declared_tool
 from unacked.tools import REGISTRY, Tool
 
@@ -26,35 +28,57 @@ CONTENT_FOLDERS = ("agents", "fake_services", "transitions")
 """The folders that make a folder a suite."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LoadedCase:
-    """One case of a suite, bound to its graphs: the declared side and, where it has one, the twin."""
+    """One case of a suite, bound to its graphs; ``declared`` is None for a case that is pending."""
 
     document: Document
     file: CaseFile
-    sides: Sequence[Brief]
+    declared: Brief | None
 
     @property
     def name(self) -> str:
         """The case's name."""
         return self.file.case
 
-    def side(self, *, twin: bool) -> Brief:
-        """Return the declared side or the twin; raises KeyError where there is no twin."""
-        for brief in self.sides:
-            if brief.twin is twin:
-                return brief
-        raise KeyError(f"{self.name} has no twin")
+    @cached_property
+    def sides(self) -> Sequence[Brief]:
+        """Every side that is run: the declared one and its twin, or all places of a sweep."""
+        declared, sweep = self.declared, self.file.sweep
+        if declared is None:
+            return ()
+        if sweep is not None:
+            return tuple(swept(declared, sweep.operation, sweep.nth))
+        if not self.file.twins:
+            return (declared,)
+        flipped = tuple(fault.twin() if fault.ambiguous else fault for fault in declared.faults)
+        return (declared, replace(declared, twin=True, faults=flipped))
+
+    @cached_property
+    def _by_side(self) -> Mapping[tuple[str, bool], Brief]:
+        return {(brief.place, brief.twin): brief for brief in self.sides}
+
+    def side(self, *, twin: bool, place: str = "") -> Brief:
+        """Return one side; raises KeyError where the case has no such side."""
+        brief = self._by_side.get((place, twin))
+        if brief is None:
+            raise KeyError(f"{side_name(self.name, place, twin=twin)} is no side of this case")
+        return brief
+
+    @property
+    def offered(self) -> Mapping[str, Operation]:
+        """The contracts of the tools that the case offers; none while it is pending."""
+        return {} if self.declared is None else self.declared.tools
 
     def task(self) -> Task:
         """Return what an agent is given for this case."""
         incident = self.file.incident
         return Task(
             self.file.task,
-            self.sides[0].tools,
+            self.offered,
             script=_steps(self.file.script),
             behaviour=_steps(incident.behaviour) if incident else (),
-            graphs=self.sides[0].graphs,
+            graphs=() if self.declared is None else self.declared.graphs,
             effects=self.file.effects,
         )
 
@@ -64,7 +88,7 @@ class LoadedCase:
 
     def idempotency(self) -> dict[str, Idempotency]:
         """Return what the services do with idempotency keys in this case, for each operation offered."""
-        return {name: operation.idempotency_mode for name, operation in self.sides[0].tools.items()}
+        return {name: operation.idempotency_mode for name, operation in self.offered.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,16 +131,17 @@ class Suite:
     graph_documents: Mapping[str, Document]
 
     def select(self, words: Sequence[str]) -> list[LoadedCase]:
-        """Return the cases that names, patterns (``C0*``) or tags (``tag:seed``) select; all for no words.
+        """Return the cases that names, patterns (``C0*``) or tags (``tag:seed``) select.
 
-        Pending cases are left out unless they are named. Raises SpecificationError for a word that selects
-        nothing, for a pending case that is named, and for an empty selection.
+        No words select all but the sweeps, which are long and have the tag ``sweep``. Pending cases are left
+        out unless they are named. Raises SpecificationError for a word that selects nothing, for a pending
+        case that is named, and for an empty selection.
         """
         if not self.cases:
             raise _usage(f"{self.root}: the suite holds no cases", "add a *.case.yaml file under transitions/")
         chosen: dict[str, LoadedCase] = {}
         problems: list[Problem] = []
-        for word in words or ("*",):
+        for word in words or (_ALL,):
             found = [case for case in self.cases.values() if _matches(case, word)]
             runnable = [case for case in found if case.file.pending is None]
             if not found:
@@ -134,6 +159,11 @@ class Suite:
         if not chosen:
             raise _usage("nothing is selected: every case is pending", "see: unacked list")
         return [chosen[name] for name in sorted(chosen)]
+
+    def sweeps(self, words: Sequence[str] = ()) -> list[LoadedCase]:
+        """Return the sweeps that ``words`` do not select; without words none is, for they are long."""
+        sweeps = [case for case in self.cases.values() if case.file.sweep is not None]
+        return [] if words else sweeps
 
     def pending(self, words: Sequence[str] = ()) -> list[LoadedCase]:
         """Return the selected cases that wait for a part of the product that is not there yet."""
@@ -187,7 +217,13 @@ def _steps(written: Sequence[Mapping[str, Mapping[str, JSON]]]) -> tuple[Step, .
     return tuple(Step(*next(iter(step.items()))) for step in written)
 
 
+_ALL = ""
+"""Selects everything but the sweeps."""
+
+
 def _matches(case: LoadedCase, word: str) -> bool:
+    if word == _ALL:
+        return case.file.sweep is None
     if word.startswith("tag:"):
         return word[4:] in case.file.tags
     return fnmatchcase(case.name, word)

@@ -46,26 +46,25 @@ class Dispatcher:
             operation=call.operation,
             detail={"turn": turn, "arguments": call.arguments},
         )
-        toolbox = self._world.toolbox
-        tool = toolbox.tools.get(call.operation)
+        refusal = self._refusal(call, correlation_id)
+        if refusal is not None:
+            self._world.toolbox.answer(refusal, rejected=True)
+            return refusal.as_json()
+        if self._world.toolbox.tools[call.operation].endpoint is None:
+            return self._at_the_desk(call, correlation_id).as_json()
+        return self._on_the_wire(call, correlation_id).as_json()
+
+    def _refusal(self, call: Call, correlation_id: str) -> Envelope | None:
+        """The answer to a call that is none: no such tool, or arguments that break its contract."""
+        tool = self._world.toolbox.tools.get(call.operation)
         if tool is None:
-            envelope = _no_such_tool(call.operation, correlation_id)
-            toolbox.answer(envelope, rejected=True)
-        elif tool.endpoint is None:
-            envelope = self._at_the_desk(call, correlation_id)
-        else:
-            envelope = self._on_the_wire(call, correlation_id)
-        return envelope.as_json()
+            return _no_such_tool(call.operation, correlation_id)
+        problem = argument_problem(tool.operation, call.arguments)
+        return refused_locally(tool.operation, problem, correlation_id) if problem is not None else None
 
     def _at_the_desk(self, call: Call, correlation_id: str) -> Envelope:
-        toolbox = self._world.toolbox
-        operation = toolbox.tools[call.operation].operation
-        problem = argument_problem(operation, call.arguments)
-        if problem is not None:
-            envelope = refused_locally(operation, problem, correlation_id)
-        else:
-            envelope = self._desk.call(call.operation, call.arguments, correlation_id)
-        toolbox.answer(envelope, rejected=problem is not None)
+        envelope = self._desk.call(call.operation, call.arguments, correlation_id)
+        self._world.toolbox.answer(envelope)
         return envelope
 
     def _on_the_wire(self, call: Call, correlation_id: str) -> Envelope:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from unacked.agents import Driver
 from unacked.canonical import JSON
+from unacked.claims import side_name
 from unacked.clock import VirtualClock
 from unacked.errors import UnackedError
 from unacked.event import History
@@ -35,11 +36,12 @@ class TrialPlan:
     repeat: int
     seed: str
     run: str
+    place: str = ""
 
     @property
     def name(self) -> str:
-        """The trial's id: ``<case>[.twin].<agent>.<repeat>``."""
-        return f"{self.case}{'.twin' if self.twin else ''}.{self.agent}.{self.repeat}"
+        """The trial's id: ``<case>[.<place>][.twin].<agent>.<repeat>``."""
+        return f"{side_name(self.case, self.place, twin=self.twin)}.{self.agent}.{self.repeat}"
 
     @property
     def record_name(self) -> TrialName:
@@ -92,9 +94,9 @@ class _Trial:
     def run(self) -> TrialRecord:
         with closing(self._recorder):
             self._recorder.emit("trial_begin", detail=self._beginning())
-            end: dict[str, JSON] = {"world": {}}
+            end: dict[str, JSON] = {"before": {}, "world": {}}
             try:
-                (end["reason"], trouble), end["world"] = self._work()
+                end["reason"], trouble = self._work(end)
             except Exception as error:  # noqa: BLE001 - a crash of ours is recorded as ours, never taken for a pass
                 reference = self._diagnostics.keep({"traceback": traceback.format_exc()})
                 told = error if isinstance(error, UnackedError) else type(error).__name__
@@ -106,27 +108,29 @@ class _Trial:
             self._recorder.emit("trial_end", detail=end)
             return TrialRecord(self._recorder.history(), self._recorder.close(), self._diagnostics.entries)
 
-    def _work(self) -> tuple[Ending, dict[str, JSON]]:
-        """Let the agent work; returns how that ended, and the remote state afterwards."""
+    def _work(self, end: dict[str, JSON]) -> Ending:
+        """Let the agent work; returns how that ended, and notes in ``end`` the remote state before and after."""
         plan, case, clock, emit = self._plan, self._case, self._clock, self._recorder.emit
         ids = CorrelationIds(plan.seed, plan.case, str(plan.repeat))
         world = World(
             self._bench.suite,
             case,
-            case.side(twin=plan.twin),
+            case.side(twin=plan.twin, place=plan.place),
             client=self._bench.client,
             clock=clock,
             vault=self._vault,
             emit=emit,
             diagnose=self._diagnostics.keep,
         )
+        end["before"] = dict(world.summary())
         world.sign_in(ids)
         desk = Desk(clock, emit, case.file.answers, Credential(world.renew_credential, world.switch_credential))
         session = self._bench.driver(plan.agent).begin(case.task(), f"{plan.seed}/{plan.case}/{plan.repeat}")
         dispatcher = Dispatcher(world, desk, ids, emit)
         ending = converse(session, dispatcher, desk, limits=case.file.limits, clock=clock, emit=emit)
         world.settle()
-        return ending, dict(world.summary())
+        end["world"] = dict(world.summary())
+        return ending
 
     def _beginning(self) -> dict[str, JSON]:
         plan = self._plan
@@ -134,6 +138,7 @@ class _Trial:
             "case": plan.case,
             "agent": plan.agent,
             "twin": plan.twin,
+            "place": plan.place,
             "repeat": plan.repeat,
             "seed": plan.seed,
             "task": self._case.file.task,

@@ -1,0 +1,33 @@
+"""All that a graph can do, looked at exhaustively: the ground on which lints, coverage and generated suites stand."""
+
+from unacked.graph.explore.compare import Difference, first_difference, refusal
+from unacked.graph.explore.letters import Alphabet, Answer, Letter
+from unacked.graph.explore.reaction import Kind, Local, Machine, Reaction
+from unacked.graph.explore.script import Script, told
+from unacked.graph.explore.space import Arrival, Situation, Space, Step, allowed
+from unacked.graph.explore.survey import Example, Survey
+from unacked.graph.explore.variant import Variant, variants
+
+__all__ = [
+    "Alphabet",
+    "Answer",
+    "Arrival",
+    "Difference",
+    "Example",
+    "Kind",
+    "Letter",
+    "Local",
+    "Machine",
+    "Reaction",
+    "Script",
+    "Situation",
+    "Space",
+    "Step",
+    "Survey",
+    "Variant",
+    "allowed",
+    "first_difference",
+    "refusal",
+    "told",
+    "variants",
+]

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from unacked.canonical import JSON, freeze
-from unacked.contract import Argument, Operation
+from unacked.contract import Operation
 from unacked.graph.explore.values import MISSING, Token, Values
 from unacked.graph.model import BoundGraph
-from unacked.graph.moves import Call, Result
 
 __all__ = ["Alphabet", "Answer", "Letter", "Swapped", "renamed"]
 
@@ -61,6 +60,11 @@ class Alphabet:
             for name, operation in self.operations.items()
             for category in sorted(operation.categories)
         }
+
+    def plain(self, operation: Operation) -> Letter:
+        """Return a call of an operation with arguments of no account."""
+        args = {item.name: self.values.argument(operation, item)[0] for item in operation.arguments}
+        return Letter(operation, args, 0.0, freeze(operation.payload(args)), frozenset())
 
     def families(self, value: object) -> set[tuple[int, int]]:
         """Return (family, number) of every token in a value, however deep."""
@@ -148,40 +152,3 @@ def renamed(value: Any, swapped: Swapped, tokens: Mapping[str, Token]) -> Any:
     if isinstance(value, frozenset):
         return frozenset(renamed(item, swapped, tokens) for item in value)
     return value
-
-
-def call_event(letter: Letter, swapped: Swapped, alphabet: Alphabet, *, number: int, at: float) -> Call:
-    """Return a letter as the call of a trace, with values of the types that the contract declares."""
-    args = {
-        item.name: _concrete(renamed(letter.args[item.name], swapped, alphabet.tokens), item, alphabet.tokens)
-        for item in letter.operation.arguments
-        if letter.args.get(item.name) is not None
-    }
-    return Call(id=f"c{number}", operation=letter.operation.name, args=args, turn=number, at=at)
-
-
-def result_event(
-    operation: Operation, answer: Answer, swapped: Swapped, alphabet: Alphabet, *, number: int, at: float
-) -> Result:
-    """Return an answer as the result of a trace."""
-    declared = {item.name: item for item in operation.result}
-    fields = {
-        name: _concrete(renamed(value, swapped, alphabet.tokens), declared.get(name), alphabet.tokens)
-        for name, value in answer.fields.items()
-    }
-    return Result(call=f"c{number}", category=answer.category, fields=fields, at=at)
-
-
-def _concrete(value: JSON, declared: Argument | None, tokens: Mapping[str, Token]) -> JSON:
-    """A token stands for a value of any type; tokens of one family stay apart."""
-    if not isinstance(value, str) or value not in tokens or declared is None:
-        return value
-    number = tokens[value].number
-    forms: dict[str, JSON] = {
-        "integer": number,
-        "number": number,
-        "boolean": number == 1,
-        "array": [value],
-        "object": {"value": value},
-    }
-    return forms.get(declared.json_type, value)

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 from unacked.canonical import freeze
 from unacked.contract import Broadcast, Effect, Operation
-from unacked.graph.explore.letters import Answer, Letter
-from unacked.graph.explore.values import Values, value_keyed
+from unacked.graph.explore.families import value_keyed
+from unacked.graph.explore.letters import Answer, Letter, Swapped, renamed
+from unacked.graph.explore.values import Token, Values
 from unacked.graph.expression import Path, Scope, Undefined
 from unacked.graph.model import FINISH, BoundGraph, Edge, Finality, Row, Step, Target
 
@@ -47,6 +48,12 @@ class Local(NamedTuple):
     since: float = 0.0
     begun: bool = True
     handles: frozenset[tuple[str, Any]] = frozenset()
+
+    def renamed(self, swapped: Swapped, tokens: Mapping[str, Token]) -> Local:
+        """Return the thread with the tokens of some families exchanged."""
+        return self._replace(
+            variables=renamed(self.variables, swapped, tokens), handles=renamed(self.handles, swapped, tokens)
+        )
 
 
 _SILENT = Reaction(Kind.SILENT)
@@ -95,14 +102,14 @@ class Machine:
 
     def react(self, local: Local, letter: Letter) -> Reaction:
         """Return what the graph says of a call."""
-        operation = letter.operation
+        local, operation = self.opened(local, letter), letter.operation
         if operation.name not in self.graph.watched:
             return _SILENT
         row, scope = self.row(local, operation), self.scope(local, letter)
         listed = operation.name in self.graph.alphabet
         final = self.standing(local) is Finality.FINAL
         if operation.broadcast is Broadcast.ALL:
-            if final or not (local.begun or operation.name == FINISH):
+            if final or (not local.begun and operation.name != FINISH):
                 return _IGNORED if listed else _SILENT
             return self._judged(row, scope, operation)
         if self._routed(local, letter):
@@ -116,6 +123,10 @@ class Machine:
         if listed and operation.writes and self.graph.graph.unlisted.orphan:
             return Reaction(Kind.REFUSED, "orphan", unsafe=True)
         return _IGNORED if listed else _SILENT
+
+    def opened(self, local: Local, letter: Letter) -> Local:
+        """Return the thread that a call concerns: a new one where none was begun and the call names one."""
+        return self.start() if not local.begun and letter.operation.name in self.keys else local
 
     def _routed(self, local: Local, letter: Letter) -> bool:
         """Whether the call names the thread: there is no other, or by its key, or by an id that the thread knows."""
@@ -170,7 +181,7 @@ class Machine:
 
     def arrive(self, local: Local, letter: Letter, step: Step, answer: Answer) -> tuple[Local, int]:
         """Return where the thread stands after an answer to an allowed call, and which alternative led there."""
-        operation = letter.operation
+        local, operation = self.opened(local, letter), letter.operation
         scope = self.answered(local, letter, step, answer)
         counts = dict(scope.counts)
         variables = {name: freeze(value) for name, value in scope.variables.items()}
@@ -189,7 +200,8 @@ class Machine:
         since = min(0.0 if operation.writes else local.since + letter.wait_s, self._longest)
         known = frozenset(item for item in variables.items() if item[0] in self._read)
         grown = frozenset(item for item in counts.items() if item[1])
-        return Local(state, known, grown, since, True, handles), chosen
+        begun = local.begun or operation.name != FINISH
+        return Local(state, known, grown, since, begun, handles), chosen
 
     def _enter(self, target: Target, variables: dict[str, Any], counts: dict[str, int], scope: Scope) -> None:
         for name in target.forget:

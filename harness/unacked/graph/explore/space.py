@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
-from unacked.contract import Operation
-from unacked.graph.explore.letters import Alphabet, Answer, Letter, Swapped, renamed
+from unacked.graph.explore.letters import Alphabet, Answer, Letter, Swapped
 from unacked.graph.explore.reaction import Kind, Local, Machine, Reaction
 from unacked.graph.model import BoundGraph
 
@@ -38,23 +36,21 @@ class Arrival(NamedTuple):
 class Space:
     """The situations of graphs that share one trial, each with one thread."""
 
-    def __init__(
-        self, graphs: Sequence[BoundGraph], operations: Iterable[Operation], *, alphabet: Alphabet | None = None
-    ) -> None:
-        self.alphabet = alphabet or Alphabet(graphs, operations)
+    def __init__(self, graphs: Sequence[BoundGraph], alphabet: Alphabet, *, start: Situation | None = None) -> None:
+        self.alphabet = alphabet
         self.machines = [Machine(graph, self.alphabet.values) for graph in graphs]
-        self.start: Situation = tuple(machine.start() for machine in self.machines)
+        self.start = start or tuple(machine.start() for machine in self.machines)
         self._origins: dict[Situation, tuple[Situation, Step] | None] = {self.start: None}
-        self._queue = deque([self.start])
+        self._order = [self.start]
         self._arrivals: dict[Situation, list[Arrival]] = {}
 
     def situations(self) -> Iterator[Situation]:
         """Yield every situation that can be reached, nearest first."""
-        yield from list(self._origins)
-        while self._queue:
-            known = len(self._origins)
-            self.arrivals(self._queue[0])
-            yield from list(self._origins)[known:]
+        position = 0
+        while position < len(self._order):
+            yield self._order[position]
+            self.arrivals(self._order[position])
+            position += 1
 
     def letters(self, situation: Situation) -> Iterator[Letter]:
         """Yield the calls that are worth trying here."""
@@ -102,9 +98,7 @@ class Space:
                 found.append(arrival)
                 if arrival.target not in self._origins:
                     self._origins[arrival.target] = (situation, arrival.step)
-                    self._queue.append(arrival.target)
-        if self._queue and self._queue[0] == situation:
-            self._queue.popleft()
+                    self._order.append(arrival.target)
         self._arrivals[situation] = found
         return found
 
@@ -132,13 +126,7 @@ class Space:
         swapped = frozenset(family for family, number in found if number == 2 and (family, 1) not in found)
         if not swapped:
             return situation, swapped
-        tokens = self.alphabet.tokens
-        return tuple(
-            local._replace(
-                variables=renamed(local.variables, swapped, tokens), handles=renamed(local.handles, swapped, tokens)
-            )
-            for local in situation
-        ), swapped
+        return tuple(local.renamed(swapped, self.alphabet.tokens) for local in situation), swapped
 
 
 def allowed(reactions: Sequence[Reaction]) -> bool:

@@ -1,0 +1,380 @@
+"""Suites that a graph writes about itself: good walks, planted-bad witnesses, transition probes.
+
+A good walk takes one edge with one category and then finishes honestly. A witness makes one planted mistake: it
+walks into a forbid, breaks one conjunct of an allowed edge, or calls an operation that the graph does not know. A
+probe takes one edge with one category and then tries one operation, or stops. What each trace must get follows
+from how it was built; the monitor has to agree. Traces written by hand are the specification; these freeze it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from unacked.canonical import JSON
+from unacked.contract import Registry
+from unacked.graph.explore import (
+    Alphabet,
+    Answer,
+    Arrival,
+    Difference,
+    Example,
+    Kind,
+    Letter,
+    Local,
+    Machine,
+    Script,
+    Situation,
+    Space,
+    Step,
+    Survey,
+    Variant,
+    first_difference,
+    refusal,
+    variants,
+)
+from unacked.graph.judgement import judge_events
+from unacked.graph.model import BoundGraph, Edge, Finality, Graph
+from unacked.graph.moves import Call, End, Event, Result
+from unacked.graph.verdict import VERDICTS, EndReason, Standing, Verdict
+
+__all__ = ["GeneratedSuite", "GeneratedTrace", "Purpose", "Unreached", "generate", "trace_lines"]
+
+_STANDINGS: Mapping[Finality, Standing] = {
+    Finality.OPEN: Standing.OPEN,
+    Finality.OK: Standing.RESTING,
+    Finality.FINAL: Standing.CLOSED,
+}
+_DEEPEST = 2
+"""How many calls later a broken conjunct may show."""
+
+
+class Purpose(StrEnum):
+    """What a generated trace is for."""
+
+    WALK = "walk"
+    WITNESS = "witness"
+    PROBE = "probe"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GeneratedTrace:
+    """One trace with what it must get. ``states`` are those in which it makes a call or ends."""
+
+    name: str
+    purpose: Purpose
+    variant: Variant
+    events: tuple[Event, ...]
+    verdict: Verdict
+    violation: str | None
+    states: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Unreached:
+    """Something that no trace could be made for, and why."""
+
+    name: str
+    reason: str
+
+
+@dataclass(slots=True)
+class GeneratedSuite:
+    """All traces of one graph."""
+
+    graph: Graph
+    traces: list[GeneratedTrace] = field(default_factory=list)
+    unreached: list[Unreached] = field(default_factory=list)
+
+    def of(self, purpose: Purpose) -> list[GeneratedTrace]:
+        """Return the traces of one purpose."""
+        return [trace for trace in self.traces if trace.purpose is purpose]
+
+    def fired(self) -> frozenset[str]:
+        """Return every rule that some trace violates."""
+        return frozenset(trace.violation for trace in self.traces if trace.violation is not None)
+
+
+def generate(graph: Graph, registry: Registry) -> GeneratedSuite:
+    """Return the suite of a graph; whatever could not be reached in any variant is listed with a reason."""
+    suite = GeneratedSuite(graph)
+    reached: set[str] = set()
+    missed: dict[str, str] = {}
+    for variant in variants(graph):
+        writer = _Writer(variant, variant.bind(graph, registry), registry)
+        writer.write()
+        suite.traces.extend(writer.traces)
+        reached |= writer.reached
+        missed |= {name: reason for name, reason in writer.missed.items() if name not in missed}
+        suite.unreached += writer.disagreed
+    suite.unreached += [Unreached(name, reason) for name, reason in missed.items() if name not in reached]
+    return suite
+
+
+class _Writer:
+    """Writes the traces of one variant of a graph."""
+
+    def __init__(self, variant: Variant, graph: BoundGraph, registry: Registry) -> None:
+        self.traces: list[GeneratedTrace] = []
+        self.reached: set[str] = set()
+        self.missed: dict[str, str] = {}
+        self.disagreed: list[Unreached] = []
+        self._variant = variant
+        self._graph = graph
+        self._registry = registry
+        self._alphabet = Alphabet([graph], registry.values())
+        self._space = Space([graph], self._alphabet)
+        self._survey = Survey(self._space)
+        (self._machine,) = self._space.machines
+        self._ends = _ways_to_end(self._space)
+
+    def write(self) -> None:
+        """Write walks, witnesses and probes."""
+        self._walks()
+        self._forbids()
+        self._negations()
+        if self._variant.name == "":
+            self._strangers()
+        self._probes()
+
+    # -- good walks ----------------------------------------------------------------------------------------
+
+    def _walks(self) -> None:
+        for edge in self._graph.graph.edges():
+            if edge.forbid:
+                continue
+            for category in sorted({category for rows in self._steps(edge) for category in rows}):
+                name = f"walk/{edge.id}/{category}"
+                arrival = self._survey.taken.get((edge.id, category))
+                if arrival is None:
+                    self.missed[name] = "no call is allowed by the edge"
+                    continue
+                steps = (*self._space.way(arrival.source), arrival.step)
+                ending = self._ends.get(arrival.target)
+                if ending is None:
+                    self.missed[name] = "from there on no allowed calls lead to an end"
+                    continue
+                self._add(name, Purpose.WALK, (*steps, *ending))
+
+    def _steps(self, edge: Edge) -> Iterator[Mapping[str, object]]:
+        for rows in self._graph.table.values():
+            for row in rows.values():
+                yield from (step.then for step in row.allow if step.edge is edge)
+
+    # -- planted mistakes ----------------------------------------------------------------------------------
+
+    def _forbids(self) -> None:
+        for edge in self._graph.graph.edges():
+            if not edge.forbid:
+                continue
+            name = f"witness/forbid/{edge.id}"
+            example = self._survey.decided.get(edge.id)
+            if example is None:
+                self.missed[name] = "no call is refused by the rule"
+            else:
+                self._add(name, Purpose.WITNESS, self._space.way(example.situation), example.letter, aim=edge.id)
+
+    def _negations(self) -> None:
+        for edge in self._graph.graph.edges():
+            for index, conjunct in enumerate(edge.when.conjuncts):
+                if edge.forbid:
+                    continue
+                name = f"witness/not/{edge.id}/{index + 1}"
+                example = self._survey.negated.get((edge.id, index))
+                if example is None:
+                    self.missed[name] = f"nothing breaks {conjunct.text!r} alone"
+                elif example.reaction.kind is Kind.REFUSED:
+                    self._add(name, Purpose.WITNESS, self._space.way(example.situation), example.letter)
+                else:
+                    self._later(name, edge, example)
+
+    def _later(self, name: str, edge: Edge, example: Example) -> None:
+        """A broken conjunct that refuses nothing by itself (a read) shows in what is allowed afterwards."""
+        (local,) = example.situation
+        row = self._machine.row(self._machine.opened(local, example.letter), example.letter.operation)
+        step = next(step for step in row.allow if step.edge is edge)
+        found: tuple[Difference, Answer, Local] | None = None
+        for answer in self._space.answers(example.situation, example.letter):
+            actual = local
+            if example.reaction.step is not None:
+                actual, _ = self._machine.arrive(local, example.letter, example.reaction.step, answer)
+            supposed, _ = self._machine.arrive(local, example.letter, step, answer)
+            if actual != supposed:
+                difference = first_difference(
+                    [self._graph, self._graph], self._alphabet, start=(actual, supposed), depth=_DEEPEST
+                )
+                if difference and (found is None or len(difference.steps) < len(found[0].steps)):
+                    found = difference, answer, actual
+        if found is None:
+            self.missed[name] = f"no later call tells whether {edge.when.conjuncts[0].text!r} held"
+            return
+        difference, answer, actual = found
+        before = (*self._space.way(example.situation), Step(example.letter, answer))
+        self._add(name, Purpose.WITNESS, (*before, *difference.steps), difference.letter)
+
+    def _strangers(self) -> None:
+        """Every write that the graph does not know."""
+        for operation in self._registry.values():
+            if operation.writes and operation.name not in self._graph.watched:
+                name = f"witness/unlisted/{operation.name}"
+                self._add(name, Purpose.WITNESS, (), self._alphabet.plain(operation), aim="unlisted_operation")
+
+    # -- probes --------------------------------------------------------------------------------------------
+
+    def _probes(self) -> None:
+        for (edge, category), arrival in self._survey.taken.items():
+            name = f"probe/{edge}/{category}"
+            steps = (*self._space.way(arrival.source), arrival.step)
+            self._add(f"{name}/stop", Purpose.PROBE, steps)
+            self._add(f"{name}/cut", Purpose.PROBE, steps, reason=EndReason.CUT)
+            for number, letter in enumerate(self._telling(arrival.target), start=1):
+                self._add(f"{name}/{letter.operation.name}/{number}", Purpose.PROBE, steps, letter)
+
+    def _telling(self, situation: Situation) -> Iterator[Letter]:
+        """One call for each thing that the graph says of an operation here."""
+        (local,) = situation
+        seen = set()
+        for letter in self._space.letters(situation):
+            reaction = self._machine.react(local, letter)
+            said = (letter.operation.name, reaction.kind, reaction.rule)
+            if said not in seen:
+                seen.add(said)
+                yield letter
+
+    # -- from steps to a trace -----------------------------------------------------------------------------
+
+    def _add(
+        self,
+        name: str,
+        purpose: Purpose,
+        steps: Sequence[Step],
+        last: Letter | None = None,
+        *,
+        aim: str | None = None,
+        reason: EndReason = EndReason.FINISHED,
+    ) -> None:
+        """Add a trace with what it must get, unless it misses its aim or the monitor disagrees."""
+        if last is not None:
+            steps = (*steps, Step(last, self._success(last)))
+        expected = _constructed(self._machine, self._alphabet, steps, reason)
+        events = Script(self._alphabet, steps).ended(reason)
+        judgement = judge_events(events, [self._graph])
+        rules = [violation.rule for violation in judgement.violations]
+        if aim is not None and expected.violation != aim:
+            self.missed[name] = f"the call is refused by {expected.violation!r}"
+        elif (judgement.verdict, rules[:1]) != (expected.verdict, [expected.violation] if expected.violation else []):
+            said = f"{judgement.verdict} {rules}, not {expected.verdict} {expected.violation}"
+            self.disagreed.append(Unreached(name, f"the monitor says {said}"))
+        else:
+            self.reached.add(name)
+            variant = f" ({self._variant.name})" if self._variant.name else ""
+            self.traces.append(
+                GeneratedTrace(
+                    name=f"{self._graph.name}/{name}{variant}",
+                    purpose=purpose,
+                    variant=self._variant,
+                    events=events,
+                    verdict=expected.verdict,
+                    violation=expected.violation,
+                    states=expected.states,
+                )
+            )
+
+    def _success(self, letter: Letter) -> Answer:
+        """The answer that a planted mistake gets: it works."""
+        for category in ("ok", *sorted(letter.operation.categories)):
+            for answer in self._alphabet.answers.get((letter.operation.name, category), ()):
+                return answer
+        return Answer(min(letter.operation.categories, key=lambda name: (name != "ok", name)), {}, frozenset())
+
+
+@dataclass(frozen=True, slots=True)
+class _Expected:
+    verdict: Verdict
+    violation: str | None
+    states: frozenset[str]
+
+
+def _constructed(machine: Machine, alphabet: Alphabet, steps: Iterable[Step], reason: EndReason) -> _Expected:
+    """What steps must get, by the rules of the format and without the monitor."""
+    local, violation, severities = machine.start(), None, []
+    states = {local.state}
+    for step in steps:
+        reaction = machine.react(local, step.letter)
+        refused = refusal(machine, reaction, step.letter)
+        if refused is not None:
+            violation = violation or refused[0]
+            severities.append(Verdict.UNSAFE if refused[1] else Verdict.FAIL)
+        if reaction.step is not None:
+            local, _ = machine.arrive(local, step.letter, reaction.step, step.answer)
+            local = local.renamed(step.swapped, alphabet.tokens)
+            states.add(local.state)
+    standing = VERDICTS[_STANDINGS[machine.standing(local)], reason.stop]
+    return _Expected(Verdict.worst(severities or [standing]), violation, frozenset(states))
+
+
+def _ways_to_end(space: Space) -> dict[Situation, tuple[Step, ...]]:
+    """For each situation the shortest allowed way to an end: a closed state, or else one where all may rest."""
+    sources: dict[Situation, list[Arrival]] = {}
+    for situation in space.situations():
+        for arrival in space.arrivals(situation):
+            sources.setdefault(arrival.target, []).append(arrival)
+    ways: dict[Situation, tuple[Step, ...]] = {}
+    for finality in (Finality.FINAL, Finality.OK):
+        ends = [
+            situation
+            for situation in space.situations()
+            if situation not in ways
+            and all(
+                machine.standing(local) is finality for machine, local in zip(space.machines, situation, strict=True)
+            )
+        ]
+        ways.update(dict.fromkeys(ends, ()))
+        queue = deque(ends)
+        while queue:
+            there = queue.popleft()
+            for arrival in sources.get(there, ()):
+                if arrival.source not in ways:
+                    ways[arrival.source] = (arrival.step, *ways[there])
+                    queue.append(arrival.source)
+    return ways
+
+
+def trace_lines(suite: GeneratedSuite) -> Iterator[Mapping[str, JSON]]:
+    """Yield every line of the suite's neutral traces."""
+    for trace in suite.traces:
+        yield {
+            "trace": trace.name,
+            "type": "begin",
+            "graph": suite.graph.name,
+            "roles": dict(trace.variant.roles),
+            "idempotent": trace.variant.idempotent,
+        }
+        for event in trace.events:
+            yield {"trace": trace.name, **_line(event)}
+
+
+def _line(event: Event) -> dict[str, JSON]:
+    match event:
+        case Call():
+            return {
+                "type": "call",
+                "turn": event.turn,
+                "id": event.id,
+                "agent": event.agent,
+                "operation": event.operation,
+                "args": dict(event.args),
+                "at": event.at,
+            }
+        case Result():
+            return {
+                "type": "result",
+                "call": event.call,
+                "category": event.category,
+                "fields": dict(event.fields),
+                "at": event.at,
+            }
+        case End():
+            return {"type": "end", "reason": event.reason.value, "at": event.at}
