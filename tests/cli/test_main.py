@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -57,11 +58,9 @@ def test_a_run_that_is_not_there_is_a_usage_error(unacked: CommandLine, argument
     assert "there is no run 'r' in runs" in done.err
 
 
-@pytest.mark.parametrize(
-    "error", [ZeroDivisionError("odd"), EOFError("odd"), RecursionError("odd"), MemoryError("odd")]
-)
+@pytest.mark.parametrize("error", [ZeroDivisionError("odd"), EOFError("odd"), RecursionError("odd"), SystemExit("odd")])
 def test_a_fault_of_our_own_is_told_as_such_without_a_traceback(
-    unacked: CommandLine, monkeypatch: pytest.MonkeyPatch, error: Exception
+    unacked: CommandLine, monkeypatch: pytest.MonkeyPatch, error: BaseException
 ) -> None:
     def fail(_path: object) -> None:
         raise error
@@ -96,9 +95,12 @@ def test_trouble_with_the_machine_is_not_told_as_a_fault_of_our_own(unacked: Com
 
 
 def test_a_reader_that_goes_away_is_no_reason_to_shout(tmp_path: Path) -> None:
-    command = f"{sys.executable} -m unacked list | head -n 1"
-    done = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False)  # noqa: S602
-    assert (done.stderr, len(done.stdout.splitlines())) == ("", 1)
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "unacked", "list"]
+    done = subprocess.run(command, cwd=tmp_path, stdout=write, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (4, "")
 
 
 def test_the_module_is_the_same_command(tmp_path: Path) -> None:
@@ -108,4 +110,4 @@ def test_the_module_is_the_same_command(tmp_path: Path) -> None:
 
 def test_a_terminal_that_knows_ascii_only_is_no_reason_to_fail(tmp_path: Path) -> None:
     done = start("run", "C01", "--agent", "careful", cwd=tmp_path, environment={"PYTHONIOENCODING": "ascii"})
-    assert (done.code, done.err) == (0, "")
+    assert done.code == 0, done.err

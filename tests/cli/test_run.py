@@ -6,7 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from tests.suites import CommandLine, SuiteFolder, finished_run
+from tests.suites import CommandLine, SuiteFolder, finished_run, start
 
 E01 = "transitions/matrix/E01-create-read-annotate.case.yaml"
 XFAIL = "trap: true\nxfail: {agent: AGENT, reason: 'known [bug]', owner: team, until: 2999-01-31}"
@@ -269,3 +269,36 @@ def test_the_record_can_be_shown_with_the_words_that_are_printed(unacked: Comman
     done = unacked("run", "E01", "--agent", "reckless", "--out", tmp_path / "my runs")
     words = shlex.split(done.out.splitlines()[-1].partition("(unacked ")[2].rstrip(")"))
     assert unacked(*words[:2], "E01.reckless.1").code == 0
+
+
+@pytest.mark.parametrize("line", ["raise SystemExit(0)\nyield", "import sys\nsys.exit(0)\nyield"])
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_an_agent_cannot_end_the_run_by_leaving_the_program(
+    unacked: CommandLine, suite: SuiteFolder, line: str, jobs: str
+) -> None:
+    suite.agent("leaver", line)
+    done = unacked("run", "C03", "--suite", suite.path, "--agent", "leaver", "--jobs", jobs)
+    assert done.code == 1
+    assert "1 trials: 1 FAIL" in done.out
+
+
+@pytest.mark.parametrize("name", ["agents/careful/policy.py", "fake_services/forge.py"])
+def test_a_file_of_the_suite_that_leaves_the_program_is_a_problem_of_that_file(
+    unacked: CommandLine, suite: SuiteFolder, name: str
+) -> None:
+    (suite.path / name).write_text("raise SystemExit(0)\n")
+    done = unacked("run", "C03", "--suite", suite.path, "--agent", "careful")
+    assert done.code == 2
+    assert f"{name}:1:1: fails while it is loaded: SystemExit" in done.err
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_what_a_policy_prints_does_not_mix_with_the_results(suite: SuiteFolder, tmp_path: Path, jobs: str) -> None:
+    suite.agent("talker", 'print("in the trial")\nyield Call("finish", {"status": "failed", "summary": "-"})')
+    path = suite.path / "agents/talker/policy.py"
+    path.write_text(f'print("at the start")\n{path.read_text()}')
+    arguments = ("run", "C03", "--suite", suite.path, "--agent", "talker", "--jobs", jobs, "--json")
+    done = start(*arguments, cwd=tmp_path)
+    assert done.json["trials"] == 1
+    assert "at the start" in done.err
+    assert "in the trial" in done.err

@@ -79,7 +79,7 @@ def test_a_status_that_proves_nothing_is_tried_on_both_sides(loaded: Suite, oper
     rows = [
         case.file
         for case in loaded.cases.values()
-        for fault in case.file.faults
+        for fault in case.file.listed_faults
         if fault.operation == operation and fault.value().action.parameters.get("code") in codes
     ]
     assert [(row.twins, row.known.effect_known) for row in rows if row.known] == [(True, False)]

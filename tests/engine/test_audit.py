@@ -220,9 +220,9 @@ def test_another_graph_gives_other_verdicts(small: RunFolder, suite: SuiteFolder
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        ("case: E01", "case: E02", "no longer holds the declared side of the case 'E01'"),
-        ("twins: true", "twins: false", "no longer holds the twin of the case 'E01'"),
-        ("trap: true", "pending: later", "no longer holds the declared side of the case 'E01'"),
+        ("case: E01", "case: E02", r"no longer holds E01$"),
+        ("twins: true", "twins: false", r"no longer holds E01\.twin$"),
+        ("trap: true", "pending: later", r"no longer holds E01$"),
     ],
 )
 def test_a_case_that_is_gone_is_told(small: RunFolder, suite: SuiteFolder, old: str, new: str, told: str) -> None:

@@ -9,7 +9,7 @@ from unacked.canonical import JSON
 from unacked.engine import summarize
 from unacked.suite import Suite, load_suite
 
-PLAN = {"controls": False, "pending": []}
+PLAN = {"controls": False, "pending": [], "sweeps": []}
 E01 = "transitions/matrix/E01-create-read-annotate.case.yaml"
 XFAIL = "trap: true\nxfail: {agent: careful, reason: flaky, owner: team, until: 2999-01-31}"
 
@@ -26,7 +26,9 @@ def line(verdict: str = "PASS", **members: Any) -> dict[str, JSON]:
     return {
         "trial": "E01.careful.1",
         "case": "E01",
+        "place": "",
         "twin": False,
+        "place": "",
         "agent": "careful",
         "verdict": verdict,
         "rule": None if verdict == "PASS" else rule,

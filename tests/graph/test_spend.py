@@ -148,6 +148,7 @@ CAUGHT: list[tuple[str, Moves]] = [
     ("fresh-undo", [SPENT, UNDO_UNKNOWN, UNDO_ABSENT, *[refund("local_failure")] * 2, refund("ok")]),
     ("dup-spend-undo-absent", [SPENT, UNDO_UNKNOWN, UNDO_ABSENT, SPENT]),
     ("after-refused-undo", [SPENT, refund("invalid_request"), refund("ok", amount=1)]),
+    ("after-refused-undo-retry", [SPENT, UNDO_UNKNOWN, refund("authentication_failed"), refund("ok")]),
     ("after-undone", [SPENT, refund("ok"), refund("ok", request_id="R9", idempotency_key="K9")]),
     ("after-undone", [SPENT, refund("ok"), SPENT]),
     ("spend-after-refusal", [charge("authentication_failed"), SPENT]),

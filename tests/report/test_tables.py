@@ -62,7 +62,8 @@ def test_a_title_cannot_move_the_terminal(suite: SuiteFolder) -> None:
 
 def line(verdict: str, agent: str = "careful", **members: Any) -> dict[str, JSON]:
     rule = None if verdict == "PASS" else "second-create"
-    return {"case": "E01", "twin": False, "agent": agent, "verdict": verdict, "rule": rule, "luck": None, **members}
+    side = {"case": "E01", "place": "", "twin": False}
+    return {**side, "agent": agent, "verdict": verdict, "rule": rule, "luck": None, **members}
 
 
 def test_a_run_is_shown_as_cases_against_agents() -> None:

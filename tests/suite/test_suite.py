@@ -105,7 +105,7 @@ def test_an_agent_that_repeats_incidents_takes_incidents_only(loaded: Suite) -> 
 
 
 def test_a_case_without_twins_has_one_side(loaded: Suite) -> None:
-    with pytest.raises(KeyError, match="C01 has no twin"):
+    with pytest.raises(KeyError, match=r"C01\.twin is no side of this case"):
         loaded.cases["C01"].side(twin=True)
 
 

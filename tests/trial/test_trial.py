@@ -63,6 +63,20 @@ def test_an_agent_that_raises_at_once_has_stopped_by_its_own_doing(tried: Tried)
     assert end(tried("1 // 0\nyield")).detail["reason"] == "finished"
 
 
+@pytest.mark.parametrize("error", ["SystemExit(0)", "GeneratorExit", "BaseException('odd')"])
+def test_an_agent_that_raises_whatever_there_is_has_stopped_by_its_own_doing(tried: Tried, error: str) -> None:
+    assert end(tried(f"yield {CREATE}\nraise {error}")).detail["reason"] == "finished"
+
+
+def test_an_agent_that_changes_its_task_changes_nobody_elses(tried: Tried, suite: SuiteFolder) -> None:
+    steal = 'task.effects["create_record"][0]["title"] = "another"\ntask.script[0].arguments["title"] = "another"'
+    record = tried(
+        f'{steal}\ncreate = {CREATE}\nyield Call(create.operation, {{**create.arguments, "title": "another"}})'
+    )
+    verdict = judge_trial(load_suite(suite.path).cases["E01"].side(twin=False), record.history)
+    assert verdict.rule == "unrequested_effect"
+
+
 @pytest.mark.parametrize("move", ["'create_record'", "None", "7", "['create_record']", "{'operation': 'finish'}"])
 def test_an_agent_that_yields_no_call_has_stopped_by_its_own_doing(tried: Tried, move: str) -> None:
     assert end(tried(f"yield {move}")).detail["reason"] == "finished"
@@ -162,6 +176,11 @@ def test_a_service_that_raises_is_an_error_of_the_harness(tried: Tried, suite: S
     record = tried(f"yield {CREATE}\n{FINISH}")
     assert end(record).detail["reason"] == "crash"
     assert "integer division or modulo by zero" in json.dumps(record.diagnostics)
+
+
+def test_a_service_that_leaves_the_program_is_an_error_of_the_harness(tried: Tried, suite: SuiteFolder) -> None:
+    sabotage(suite, "def leave(self, request, commit=True):", "    raise SystemExit(0)", "Records.handle = leave")
+    assert end(tried(f"yield {CREATE}\n{FINISH}")).detail["reason"] == "crash"
 
 
 def test_a_service_that_raises_after_the_call_is_an_error_of_the_harness(tried: Tried, suite: SuiteFolder) -> None:

@@ -70,16 +70,21 @@ def main() -> None:
     except UnackedError as error:
         click.echo(f"{error}", err=True)
         code = error.exit_code
-    except BrokenPipeError:
-        # The reader of our output has gone; say nothing more, also not at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = ExitCode.ERROR
     except OSError as error:
         click.echo(f"{error.filename or 'input or output'}: {error.strerror or error}", err=True)
         code = ExitCode.ERROR
+    except SystemExit as error:
+        # click and rich leave the program by themselves where the reader of our output has gone.
+        gone = isinstance(error.__context__, BrokenPipeError)
+        code = _say_no_more() if gone else _unexpected(error)
     except Exception as error:  # noqa: BLE001 - the last place where anything can be told in words
         code = _unexpected(error)
     sys.exit(int(code or 0))
+
+
+def _say_no_more() -> ExitCode:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return ExitCode.ERROR
 
 
 def _unexpected(error: BaseException) -> ExitCode:

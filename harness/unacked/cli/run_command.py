@@ -6,7 +6,7 @@ import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 
 import click
@@ -53,17 +53,18 @@ def command(
     SELECT are names of cases, patterns (C0*) or tags (tag:write); none selects all. Without --agent the
     controls run, and the exit code is 0 only if each of them behaves as it declares.
     """
-    suite = open_suite(suite_path)
-    plan = make_plan(suite, RunRequest(select, agents, repeat, seed))
-    folder = open_run(suite, plan, out, run_id)
-    try:
-        with _progress(plan, quiet=as_json) as told:
-            summary = execute(folder, plan, jobs=jobs, told=told)
-    except (KeyboardInterrupt, UnackedError) as error:
-        click.echo(_how_to_resume(folder), err=True)
-        if isinstance(error, KeyboardInterrupt):
-            return ExitCode.INTERRUPTED
-        raise
+    with redirect_stdout(sys.stderr):  # what a policy prints is none of our results
+        suite = open_suite(suite_path)
+        plan = make_plan(suite, RunRequest(select, agents, repeat, seed))
+        folder = open_run(suite, plan, out, run_id)
+        try:
+            with _progress(plan, quiet=as_json) as told:
+                summary = execute(folder, plan, jobs=jobs, told=told)
+        except (KeyboardInterrupt, UnackedError) as error:
+            click.echo(_how_to_resume(folder), err=True)
+            if isinstance(error, KeyboardInterrupt):
+                return ExitCode.INTERRUPTED
+            raise
     lines = list(read_verdicts(folder, plan.run))
     if as_json:
         click.echo(dumps(summary))

@@ -2,6 +2,7 @@
 
 from unacked.engine.audit import Difference, rejudge, verify
 from unacked.engine.folder import RunFolder, find_run
+from unacked.engine.paths import StoredPath, stored_paths
 from unacked.engine.plan import Plan, RunRequest, make_plan
 from unacked.engine.run import Outcome, execute, open_run
 from unacked.engine.summary import expected_of_control, summarize
@@ -13,12 +14,14 @@ __all__ = [
     "Plan",
     "RunFolder",
     "RunRequest",
+    "StoredPath",
     "execute",
     "expected_of_control",
     "find_run",
     "make_plan",
     "open_run",
     "read_verdicts",
+    "stored_paths",
     "rejudge",
     "summarize",
     "verify",

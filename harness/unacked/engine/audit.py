@@ -13,7 +13,7 @@ from unacked.errors import RecordError
 from unacked.suite import Suite
 from unacked.trail import TrialName, head_of, read_history
 
-__all__ = ["Difference", "rejudge", "verify"]
+__all__ = ["Difference", "rejudge", "side_of", "verify"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +84,15 @@ def rejudge(folder: RunFolder, suite: Suite) -> Iterator[tuple[dict[str, JSON], 
     for line in read_verdicts(folder, run):
         name = TrialName(run, line["trial"], line["case"])
         history = read_history(folder.events(line["index"], line["trial"]), name)
-        today = judge_trial(_side(folder, suite, line), history).as_json()
+        today = judge_trial(side_of(folder, suite, line), history).as_json()
         difference = None
         if any(line.get(key) != value for key, value in today.items()):
             difference = Difference(line["trial"], _told(line), _told(today))
         yield {**line, **today}, difference
 
 
-def _side(folder: RunFolder, suite: Suite, line: dict[str, JSON]) -> Brief:
+def side_of(folder: RunFolder, suite: Suite, line: Mapping[str, JSON]) -> Brief:
+    """Return the side of the case that a stored trial was of; raises RecordError where the suite lacks it."""
     try:
         return suite.cases[line["case"]].side(twin=line["twin"], place=line["place"])
     except KeyError:

@@ -13,6 +13,7 @@ import multiprocessing
 import os
 import re
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -181,6 +182,7 @@ _worker: list[Callable[[TrialPlan], Outcome]] = []
 
 
 def _start_worker(folder: RunFolder) -> None:
+    sys.stdout = sys.stderr  # what a policy prints is none of our results
     threading.Thread(target=_end_with_parent, daemon=True).start()
     _worker.append(partial(run_trial, _bench(folder), folder))
 

@@ -4,7 +4,7 @@ from unacked.graph.explain import Explanation, render
 from unacked.graph.judgement import GraphJudgement, Judgement, ThreadJudgement, judge_events
 from unacked.graph.loader import load_graph
 from unacked.graph.model import BoundGraph, Edge, Finality, Graph, State, Target
-from unacked.graph.monitor import Violation
+from unacked.graph.monitor import Violation, Walked
 from unacked.graph.moves import Call, End, Event, Result
 from unacked.graph.trace import Begin, Trace, bind_trace, judge, read_traces
 from unacked.graph.verdict import VERDICTS, EndReason, Standing, Stop, Verdict
@@ -32,6 +32,7 @@ __all__ = [
     "Trace",
     "Verdict",
     "Violation",
+    "Walked",
     "bind_trace",
     "judge",
     "judge_events",

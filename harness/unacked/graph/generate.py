@@ -2,19 +2,20 @@
 
 A good walk takes one edge with one category and then finishes honestly. A witness makes one planted mistake: it
 walks into a forbid, breaks one conjunct of an allowed edge, or calls an operation that the graph does not know. A
-probe takes one edge with one category and then tries one operation, or stops. What each trace must get follows
-from how it was built; the monitor has to agree. Traces written by hand are the specification; these freeze it.
+probe takes one edge with one category and then tries one operation, or stops, or it comes near to a forbid. What
+each trace must get follows from how it was built; the monitor has to agree. Traces written by hand are the
+specification; these freeze it.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from unacked.canonical import JSON
-from unacked.contract import Registry
+from unacked.contract import Operation, Registry
 from unacked.graph.explore import (
     Alphabet,
     Answer,
@@ -35,6 +36,7 @@ from unacked.graph.explore import (
     refusal,
     variants,
 )
+from unacked.graph.explore.edges import edge_operations, home, inert
 from unacked.graph.judgement import judge_events
 from unacked.graph.model import BoundGraph, Edge, Finality, Graph
 from unacked.graph.moves import Call, End, Event, Result
@@ -61,7 +63,10 @@ class Purpose(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeneratedTrace:
-    """One trace with what it must get. ``states`` are those in which it makes a call or ends."""
+    """One trace with what it must get; ``event`` is the index of the first refused call.
+
+    ``states`` are those in which it makes a call or ends.
+    """
 
     name: str
     purpose: Purpose
@@ -69,6 +74,7 @@ class GeneratedTrace:
     events: tuple[Event, ...]
     verdict: Verdict
     violation: str | None
+    event: int | None
     states: frozenset[str]
 
 
@@ -97,14 +103,25 @@ class GeneratedSuite:
         return frozenset(trace.violation for trace in self.traces if trace.violation is not None)
 
 
-def generate(graph: Graph, registry: Registry) -> GeneratedSuite:
-    """Return the suite of a graph; whatever could not be reached in any variant is listed with a reason."""
+def generate(
+    graph: Graph,
+    registry: Registry,
+    *,
+    purposes: Collection[Purpose] = tuple(Purpose),
+    surveys: Mapping[BoundGraph, Survey] | None = None,
+) -> GeneratedSuite:
+    """Return the suite of a graph; whatever could not be reached in any variant is listed with a reason.
+
+    ``surveys`` are those that were made already.
+    """
     suite = GeneratedSuite(graph)
     reached: set[str] = set()
     missed: dict[str, str] = {}
     for variant in variants(graph):
-        writer = _Writer(variant, variant.bind(graph, registry), registry)
-        writer.write()
+        bound = variant.bind(graph, registry)
+        survey = (surveys or {}).get(bound) or Survey(Space([bound], Alphabet([bound], registry.values())))
+        writer = _Writer(variant, survey, registry)
+        writer.write(purposes)
         suite.traces.extend(writer.traces)
         reached |= writer.reached
         missed |= {name: reason for name, reason in writer.missed.items() if name not in missed}
@@ -116,32 +133,34 @@ def generate(graph: Graph, registry: Registry) -> GeneratedSuite:
 class _Writer:
     """Writes the traces of one variant of a graph."""
 
-    def __init__(self, variant: Variant, graph: BoundGraph, registry: Registry) -> None:
+    def __init__(self, variant: Variant, survey: Survey, registry: Registry) -> None:
         self.traces: list[GeneratedTrace] = []
         self.reached: set[str] = set()
         self.missed: dict[str, str] = {}
         self.disagreed: list[Unreached] = []
         self._variant = variant
-        self._graph = graph
         self._registry = registry
-        self._alphabet = Alphabet([graph], registry.values())
-        self._space = Space([graph], self._alphabet)
-        self._survey = Survey(self._space)
-        (self._machine,) = self._space.machines
-        self._ends = _ways_to_end(self._space)
+        self._survey = survey
+        self._space = survey.space
+        self._alphabet = self._space.alphabet
+        self._machine = survey.machine
+        self._graph = self._machine.graph
 
-    def write(self) -> None:
-        """Write walks, witnesses and probes."""
-        self._walks()
-        self._forbids()
-        self._negations()
-        if self._variant.name == "":
-            self._strangers()
-        self._probes()
+    def write(self, purposes: Collection[Purpose]) -> None:
+        """Write the traces of some purposes."""
+        if Purpose.WALK in purposes:
+            self._walks()
+        if Purpose.WITNESS in purposes:
+            self._forbids()
+            self._negations()
+            self._unlisted()
+        if Purpose.PROBE in purposes:
+            self._probes()
 
     # -- good walks ----------------------------------------------------------------------------------------
 
     def _walks(self) -> None:
+        ends = _ways_to_end(self._space)
         for edge in self._graph.graph.edges():
             if edge.forbid:
                 continue
@@ -152,7 +171,7 @@ class _Writer:
                     self.missed[name] = "no call is allowed by the edge"
                     continue
                 steps = (*self._space.way(arrival.source), arrival.step)
-                ending = self._ends.get(arrival.target)
+                ending = ends.get(arrival.target)
                 if ending is None:
                     self.missed[name] = "from there on no allowed calls lead to an end"
                     continue
@@ -177,10 +196,12 @@ class _Writer:
                 self._add(name, Purpose.WITNESS, self._space.way(example.situation), example.letter, aim=edge.id)
 
     def _negations(self) -> None:
+        homes, concerned = home(self._graph.graph), edge_operations(self._graph)
         for edge in self._graph.graph.edges():
+            operations = [self._registry[name] for name in concerned.get(edge.id, (edge, ()))[1]]
+            if edge.forbid or inert(edge, homes[edge.id], operations):
+                continue
             for index, conjunct in enumerate(edge.when.conjuncts):
-                if edge.forbid:
-                    continue
                 name = f"witness/not/{edge.id}/{index + 1}"
                 example = self._survey.negated.get((edge.id, index))
                 if example is None:
@@ -214,34 +235,46 @@ class _Writer:
         before = (*self._space.way(example.situation), Step(example.letter, answer))
         self._add(name, Purpose.WITNESS, (*before, *difference.steps), difference.letter)
 
-    def _strangers(self) -> None:
-        """Every write that the graph does not know."""
-        for operation in self._registry.values():
-            if operation.writes and operation.name not in self._graph.watched:
+    def _strangers(self) -> Iterator[Operation]:
+        """The operations that the graph does not know."""
+        return (item for item in self._registry.values() if item.name not in self._graph.watched)
+
+    def _unlisted(self) -> None:
+        forbidden = self._graph.graph.unlisted.op_write
+        for operation in self._strangers():
+            if operation.writes and forbidden:
                 name = f"witness/unlisted/{operation.name}"
                 self._add(name, Purpose.WITNESS, (), self._alphabet.plain(operation), aim="unlisted_operation")
 
     # -- probes --------------------------------------------------------------------------------------------
 
     def _probes(self) -> None:
-        for (edge, category), arrival in self._survey.taken.items():
-            name = f"probe/{edge}/{category}"
+        for operation in self._strangers():
+            if not operation.writes:
+                self._add(f"probe/stranger/{operation.name}", Purpose.PROBE, (), self._alphabet.plain(operation))
+        for (allowing, category, alternative), arrival in self._survey.alternatives.items():
+            name = f"probe/{allowing}/{category}" + (f"/{alternative + 1}" if alternative else "")
             steps = (*self._space.way(arrival.source), arrival.step)
             self._add(f"{name}/stop", Purpose.PROBE, steps)
             self._add(f"{name}/cut", Purpose.PROBE, steps, reason=EndReason.CUT)
             for number, letter in enumerate(self._telling(arrival.target), start=1):
                 self._add(f"{name}/{letter.operation.name}/{number}", Purpose.PROBE, steps, letter)
+        for edge in (edge for edge in self._graph.graph.edges() if edge.forbid):
+            for index, _ in enumerate(edge.when.conjuncts):
+                example = self._survey.negated.get((edge.id, index))
+                if example is not None:
+                    name = f"probe/near/{edge.id}/{index + 1}"
+                    self._add(name, Purpose.PROBE, self._space.way(example.situation), example.letter)
 
     def _telling(self, situation: Situation) -> Iterator[Letter]:
-        """One call for each thing that the graph says of an operation here."""
+        """For each thing that the graph says of an operation here the first call, and the last, that gets it said."""
         (local,) = situation
-        seen = set()
+        said: dict[object, list[Letter]] = {}
         for letter in self._space.letters(situation):
             reaction = self._machine.react(local, letter)
-            said = (letter.operation.name, reaction.kind, reaction.rule)
-            if said not in seen:
-                seen.add(said)
-                yield letter
+            said.setdefault((letter.operation.name, reaction.kind, reaction.rule), []).append(letter)
+        for letters in said.values():
+            yield from letters[:1] + letters[1:][-1:]
 
     # -- from steps to a trace -----------------------------------------------------------------------------
 
@@ -261,12 +294,11 @@ class _Writer:
         expected = _constructed(self._machine, self._alphabet, steps, reason)
         events = Script(self._alphabet, steps).ended(reason)
         judgement = judge_events(events, [self._graph])
-        rules = [violation.rule for violation in judgement.violations]
+        said = judgement.verdict, *next(((item.rule, item.event) for item in judgement.violations), (None, None))
         if aim is not None and expected.violation != aim:
             self.missed[name] = f"the call is refused by {expected.violation!r}"
-        elif (judgement.verdict, rules[:1]) != (expected.verdict, [expected.violation] if expected.violation else []):
-            said = f"{judgement.verdict} {rules}, not {expected.verdict} {expected.violation}"
-            self.disagreed.append(Unreached(name, f"the monitor says {said}"))
+        elif said != (expected.verdict, expected.violation, expected.event):
+            self.disagreed.append(Unreached(name, f"the monitor says {said}, not {expected}"))
         else:
             self.reached.add(name)
             variant = f" ({self._variant.name})" if self._variant.name else ""
@@ -278,6 +310,7 @@ class _Writer:
                     events=events,
                     verdict=expected.verdict,
                     violation=expected.violation,
+                    event=expected.event,
                     states=expected.states,
                 )
             )
@@ -294,25 +327,29 @@ class _Writer:
 class _Expected:
     verdict: Verdict
     violation: str | None
+    event: int | None
     states: frozenset[str]
 
 
 def _constructed(machine: Machine, alphabet: Alphabet, steps: Iterable[Step], reason: EndReason) -> _Expected:
     """What steps must get, by the rules of the format and without the monitor."""
-    local, violation, severities = machine.start(), None, []
+    local, severities = machine.start(), []
+    violation: str | None = None
+    event: int | None = None
     states = {local.state}
-    for step in steps:
+    for number, step in enumerate(steps):
         reaction = machine.react(local, step.letter)
         refused = refusal(machine, reaction, step.letter)
         if refused is not None:
-            violation = violation or refused[0]
+            if violation is None:
+                violation, event = refused[0], 2 * number
             severities.append(Verdict.UNSAFE if refused[1] else Verdict.FAIL)
         if reaction.step is not None:
             local, _ = machine.arrive(local, step.letter, reaction.step, step.answer)
             local = local.renamed(step.swapped, alphabet.tokens)
             states.add(local.state)
     standing = VERDICTS[_STANDINGS[machine.standing(local)], reason.stop]
-    return _Expected(Verdict.worst(severities or [standing]), violation, frozenset(states))
+    return _Expected(Verdict.worst(severities or [standing]), violation, event, frozenset(states))
 
 
 def _ways_to_end(space: Space) -> dict[Situation, tuple[Step, ...]]:
@@ -323,14 +360,7 @@ def _ways_to_end(space: Space) -> dict[Situation, tuple[Step, ...]]:
             sources.setdefault(arrival.target, []).append(arrival)
     ways: dict[Situation, tuple[Step, ...]] = {}
     for finality in (Finality.FINAL, Finality.OK):
-        ends = [
-            situation
-            for situation in space.situations()
-            if situation not in ways
-            and all(
-                machine.standing(local) is finality for machine, local in zip(space.machines, situation, strict=True)
-            )
-        ]
+        ends = [item for item in space.situations() if item not in ways and space.stand(item, finality)]
         ways.update(dict.fromkeys(ends, ()))
         queue = deque(ends)
         while queue:

@@ -14,7 +14,7 @@ from unacked.canonical import dumps
 from unacked.contract import Effect, Operation
 from unacked.graph.explain import Explanation
 from unacked.graph.model import FINISH, BoundGraph, Unlisted
-from unacked.graph.monitor import Effects, Monitor, Move, Thread, Violation
+from unacked.graph.monitor import Effects, Monitor, Move, Thread, Violation, Walked
 from unacked.graph.moves import Call, End, Event, Result
 from unacked.graph.verdict import VERDICTS, EndReason, Standing, Stop, Verdict
 
@@ -33,12 +33,17 @@ class ThreadJudgement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphJudgement:
-    """What one graph says of the trial; ``taken`` lists (edge, category) of every answered, allowed call."""
+    """What one graph says of the trial; ``walked`` lists every answered, allowed call."""
 
     graph: str
     verdict: Verdict
     threads: tuple[ThreadJudgement, ...]
-    taken: tuple[tuple[str, str], ...]
+    walked: tuple[Walked, ...]
+
+    @property
+    def taken(self) -> tuple[tuple[str, str], ...]:
+        """(edge, category) of every answered, allowed call."""
+        return tuple((step.edge, step.category) for step in self.walked)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -277,7 +282,7 @@ def _graph_judgement(monitor: Monitor, stop: Stop) -> GraphJudgement:
         graph=monitor.graph.name,
         verdict=Verdict.worst(verdicts),
         threads=tuple(threads),
-        taken=tuple(monitor.taken),
+        walked=tuple(monitor.walked),
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from unacked.canonical import JSON, digest, freeze
 from unacked.contract import Broadcast, Effect, Operation
@@ -19,7 +19,7 @@ from unacked.graph.model import FINISH, Bindings, BoundGraph, Edge, Finality, Ro
 from unacked.graph.moves import Call, Result
 from unacked.graph.verdict import Standing, Verdict
 
-__all__ = ["Effects", "Monitor", "Move", "Thread", "Violation"]
+__all__ = ["Effects", "Monitor", "Move", "Thread", "Violation", "Walked"]
 
 Effects = Mapping[str, Sequence[Mapping[str, JSON]]]
 """By operation, what the task asks for: the arguments that matter of each effect."""
@@ -80,6 +80,17 @@ class Thread:
     broken: bool = False
 
 
+class Walked(NamedTuple):
+    """One answered call that an edge allowed: the edge, the category, from where to where, and the call's event."""
+
+    edge: str
+    category: str
+    thread: str
+    state: str
+    to: str
+    event: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Violation:
     """One refused call. ``secondary`` where the same thread was refused something before."""
@@ -99,8 +110,8 @@ class Monitor:
     def __init__(self, graph: BoundGraph, effects: Effects) -> None:
         self.graph = graph
         self.violations: list[Violation] = []
-        self.taken: list[tuple[str, str]] = []
-        """(edge, category) of every answered call that an edge allowed."""
+        self.walked: list[Walked] = []
+        """Every answered call that an edge allowed, in the order of the answers."""
         self._threads: dict[Hashable, Thread] = {}
         self._handles: dict[tuple[str, Any], Thread] = {}
         self._owners: dict[str, list[Thread]] = {}
@@ -376,9 +387,14 @@ class Monitor:
     # -- the environment's moves ---------------------------------------------------------------------------
 
     def _arrive(self, thread: Thread, flight: _InFlight, event: int, result: Result) -> None:
+        state = thread.state
+        self._land(thread, flight, event, result)
+        walked = Walked(flight.step.edge.id, result.category, thread.name, state, thread.state, flight.move.event)
+        self.walked.append(walked)
+
+    def _land(self, thread: Thread, flight: _InFlight, event: int, result: Result) -> None:
         move, category = flight.move, result.category
         step: Step | None = flight.step
-        self.taken.append((flight.step.edge.id, category))
         if move.operation.writes:
             thread.last_write_at = max(thread.last_write_at, result.at)
         if category not in flight.step.then:

@@ -71,7 +71,7 @@ class LoadedCase:
         return {} if self.declared is None else self.declared.tools
 
     def task(self) -> Task:
-        """Return what an agent is given for this case."""
+        """Return what an agent is given for this case: its own copy, to do with as it likes."""
         incident = self.file.incident
         return Task(
             self.file.task,
@@ -79,7 +79,7 @@ class LoadedCase:
             script=_steps(self.file.script),
             behaviour=_steps(incident.behaviour) if incident else (),
             graphs=() if self.declared is None else self.declared.graphs,
-            effects=self.file.effects,
+            effects={name: [dict(effect) for effect in effects] for name, effects in self.file.effects.items()},
         )
 
     def tools(self) -> Mapping[str, Tool]:
@@ -214,7 +214,7 @@ def packaged_suite() -> Path:
 
 
 def _steps(written: Sequence[Mapping[str, Mapping[str, JSON]]]) -> tuple[Step, ...]:
-    return tuple(Step(*next(iter(step.items()))) for step in written)
+    return tuple(Step(name, dict(arguments)) for step in written for name, arguments in step.items())
 
 
 _ALL = ""

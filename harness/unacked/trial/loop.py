@@ -92,7 +92,9 @@ def converse(
         try:
             reply = session.next(results)
             _check(reply)
-        except Exception as error:  # noqa: BLE001 - whatever an agent raises, it has stopped by its own doing
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - whatever an agent raises, it has stopped by its own doing
             return "finished", f"{type(error).__name__}: {error}"
         if reply.text:
             emit("agent_message", detail={"turn": turn, "text": reply.text})

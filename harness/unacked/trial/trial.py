@@ -97,7 +97,7 @@ class _Trial:
             end: dict[str, JSON] = {"before": {}, "world": {}}
             try:
                 end["reason"], trouble = self._work(end)
-            except Exception as error:  # noqa: BLE001 - a crash of ours is recorded as ours, never taken for a pass
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - a crash of ours is never taken for a pass
                 reference = self._diagnostics.keep({"traceback": traceback.format_exc()})
                 told = error if isinstance(error, UnackedError) else type(error).__name__
                 end["reason"], trouble = "crash", f"{told} (diagnostics {reference})"

@@ -13,10 +13,11 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from unacked.contract import Operation
+from unacked.graph.explore.edges import edge_operations
 from unacked.graph.expression import Conjunct, Path, syntax_tree
 from unacked.graph.model import BoundGraph, Edge, Target
 
-__all__ = ["SINCE", "Families", "Family", "Node", "edge_operations", "value_keyed"]
+__all__ = ["SINCE", "Families", "Family", "Node", "value_keyed"]
 
 Node = tuple[str, ...]
 """Where a value can stand: ``(args, operation, name)``, ``(result, operation, path)``, ``(var, graph, name)``."""
@@ -84,16 +85,6 @@ class Families:
             self.nullable.add(node)
         if listed:
             self.listed.add(node)
-
-
-def edge_operations(graph: BoundGraph) -> dict[str, tuple[Edge, set[str]]]:
-    """Return every edge of a bound graph by its id, with the operations that it concerns."""
-    found: dict[str, tuple[Edge, set[str]]] = {}
-    for rows in graph.table.values():
-        for name, row in rows.items():
-            for edge in (*row.always, *(step.edge for step in row.allow), *row.forbid):
-                found.setdefault(edge.id, (edge, set()))[1].add(name)
-    return found
 
 
 def value_keyed(graph: BoundGraph) -> dict[str, Path]:

@@ -50,6 +50,7 @@ class Alphabet:
         self.operations = {operation.name: operation for operation in operations if operation.name in watched}
         self.values = Values(graphs, self.operations.values())
         self.tokens: Mapping[str, Token] = self.values.tokens
+        self._found: dict[object, frozenset[tuple[int, int]]] = {}
         self.exhaustive = True
         """False where an operation has too many calls to try every one."""
         self.letters: Mapping[str, Sequence[Letter]] = {
@@ -66,8 +67,17 @@ class Alphabet:
         args = {item.name: self.values.argument(operation, item)[0] for item in operation.arguments}
         return Letter(operation, args, 0.0, freeze(operation.payload(args)), frozenset())
 
-    def families(self, value: object) -> set[tuple[int, int]]:
+    def families(self, value: object) -> frozenset[tuple[int, int]]:
         """Return (family, number) of every token in a value, however deep."""
+        try:
+            known = self._found.get(value)
+        except TypeError:  # lists and objects cannot be looked up
+            return frozenset(self._families(value))
+        if known is None:
+            known = self._found[value] = frozenset(self._families(value))
+        return known
+
+    def _families(self, value: object) -> set[tuple[int, int]]:
         if isinstance(value, str):
             token = self.tokens.get(value)
             return {(token.family, token.number)} if token else set()

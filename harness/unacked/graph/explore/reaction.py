@@ -70,6 +70,7 @@ class Machine:
         self._caps = {counter: cap for (name, counter), cap in values.caps.items() if name == graph.name}
         self._longest = max(values.waits) + 1
         self._read = _variables_read(graph)
+        self._thawed: dict[frozenset[tuple[str, Any]], Mapping[str, Any]] = {}
 
     def start(self) -> Local:
         """Return the thread before anything happened."""
@@ -86,11 +87,16 @@ class Machine:
             target=target,
             since=local.since + letter.wait_s,
             agent="agent",
-            variables={name: _thawed(value) for name, value in local.variables},
+            variables=self._variables(local.variables),
             counts=dict(local.counts),
             bound=self.graph.bound,
             idempotent=self.graph.idempotent,
         )
+
+    def _variables(self, known: frozenset[tuple[str, Any]]) -> Mapping[str, Any]:
+        if known not in self._thawed:
+            self._thawed[known] = {name: _thawed(value) for name, value in known}
+        return self._thawed[known]
 
     def standing(self, local: Local) -> Finality:
         """Return whether the thread may end where it stands."""

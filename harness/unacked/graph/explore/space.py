@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from unacked.canonical import freeze
 from unacked.graph.explore.letters import Alphabet, Answer, Letter, Swapped
 from unacked.graph.explore.reaction import Kind, Local, Machine, Reaction
-from unacked.graph.model import BoundGraph
+from unacked.graph.model import BoundGraph, Finality
 
 __all__ = ["Arrival", "Situation", "Space", "Step", "allowed"]
 
@@ -43,6 +44,12 @@ class Space:
         self._origins: dict[Situation, tuple[Situation, Step] | None] = {self.start: None}
         self._order = [self.start]
         self._arrivals: dict[Situation, list[Arrival]] = {}
+
+    def stand(self, situation: Situation, *finalities: Finality) -> bool:
+        """Return whether every thread stands in one of these ways."""
+        return all(
+            machine.standing(local) in finalities for machine, local in zip(self.machines, situation, strict=True)
+        )
 
     def situations(self) -> Iterator[Situation]:
         """Yield every situation that can be reached, nearest first."""
@@ -93,8 +100,12 @@ class Space:
             reactions = self.react(situation, letter)
             if not allowed(reactions):
                 continue
+            alike: dict[object, Arrival] = {}
             for answer in self.answers(situation, letter):
-                arrival = self.arrive(situation, letter, reactions, answer)
+                key = _telling(reactions, answer)
+                if key not in alike:
+                    alike[key] = self.arrive(situation, letter, reactions, answer)
+                arrival = alike[key]._replace(step=Step(letter, answer, alike[key].step.swapped))
                 found.append(arrival)
                 if arrival.target not in self._origins:
                     self._origins[arrival.target] = (situation, arrival.step)
@@ -115,10 +126,8 @@ class Space:
     def _used(self, situation: Situation) -> frozenset[int]:
         return frozenset(family for local in situation for family, _ in self._tokens(local))
 
-    def _tokens(self, local: Local) -> set[tuple[int, int]]:
-        return self.alphabet.families([value for _, value in local.variables]) | self.alphabet.families(
-            [value for _, value in local.handles]
-        )
+    def _tokens(self, local: Local) -> frozenset[tuple[int, int]]:
+        return self.alphabet.families(local.variables) | self.alphabet.families(local.handles)
 
     def _canonical(self, situation: Situation) -> tuple[Situation, Swapped]:
         """Exchange the tokens of a family of which only the second is in use."""
@@ -127,6 +136,14 @@ class Space:
         if not swapped:
             return situation, swapped
         return tuple(local.renamed(swapped, self.alphabet.tokens) for local in situation), swapped
+
+
+def _telling(reactions: Sequence[Reaction], answer: Answer) -> object:
+    """Whatever of an answer decides where it leads: answers that are alike in this need not be tried apart."""
+    targets = tuple(
+        id(reaction.step.then.get(answer.category)) if reaction.step is not None else 0 for reaction in reactions
+    )
+    return targets, freeze(answer.fields), answer.category == "rate_limited"
 
 
 def allowed(reactions: Sequence[Reaction]) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from unacked.contract import Operation, Registry
 from unacked.errors import Place
 from unacked.graph.explore.families import value_keyed
-from unacked.graph.generate import generate
+from unacked.graph.generate import Purpose, generate
 from unacked.graph.lint.domain import domain_findings
 from unacked.graph.lint.finding import Finding
 from unacked.graph.lint.reach import reach_findings
@@ -37,7 +37,7 @@ def lint_graph(
         *reach_findings(subject),
         *domain_findings(subject),
         *_traps(subject),
-        *_unseen(subject, generate(graph, registry).fired() if fired is None else fired),
+        *_unseen(subject, _witnessed(subject) if fired is None else fired),
     ]
     needed = [allowance for allowance in graph.allowances if any(item.allowed_by(allowance) for item in found)]
     left = [item for item in found if not any(item.allowed_by(allowance) for allowance in needed)]
@@ -66,6 +66,12 @@ def _traps(subject: Subject) -> Iterator[Finding]:
             yield subject.at_state("G27", state, f"{many} {where}: no claim is allowed any more", trap.way)
 
 
+def _witnessed(subject: Subject) -> Collection[str]:
+    """The rules that the graph's own planted mistakes violate."""
+    surveys = {survey.machine.graph: survey for survey in subject.surveys}
+    return generate(subject.graph, subject.registry, purposes=[Purpose.WITNESS], surveys=surveys).fired()
+
+
 def _unseen(subject: Subject, fired: Collection[str]) -> Iterator[Finding]:
     for edge in subject.edges():
         if edge.forbid and edge.id not in fired:
@@ -84,6 +90,5 @@ def lint_case(
         return []
     where = " and ".join(repr(state) for state in trap.states)
     message = f"case {name}: in {where} no allowed calls lead to an end"
-    return [
-        Finding(id="G27", place=place, graph=",".join(graph.name for graph in graphs), message=message, way=trap.way)
-    ]
+    names = ",".join(graph.name for graph in graphs)
+    return [Finding(id="G27", place=place, graph=names, message=message, way=trap.way)]

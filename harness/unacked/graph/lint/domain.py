@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import networkx as nx
 
+from unacked.contract import Effect
 from unacked.graph.explore import Arrival, Kind, Letter, Situation, Space, Step, Survey, told
 from unacked.graph.explore.letters import renamed
 from unacked.graph.lint.finding import Finding
@@ -73,10 +75,7 @@ def _repeats(space: Space, arrival: Arrival) -> Letter | None:
 def _writes(space: Space, arrival: Arrival) -> Letter | None:
     """Any write that is allowed after the service, or a person, has refused."""
     operation = arrival.step.letter.operation
-    refused = arrival.step.answer.category in _REFUSED_FOR_GOOD
-    if not refused or (not operation.writes and operation.target is None):
-        return None
-    if operation.effect == "read":
+    if arrival.step.answer.category not in _REFUSED_FOR_GOOD or operation.effect is Effect.READ:
         return None
     writes = (letter for letter in space.letters(arrival.target) if letter.operation.writes)
     return next((letter for letter in writes if _allowed(space, arrival.target, letter)), None)
@@ -106,8 +105,7 @@ def _endless(subject: Subject, survey: Survey) -> Iterator[Finding]:
         if circle[arrival.source] == circle[arrival.target]:
             edge = _edge_of(arrival)
             back = nx.shortest_path(network, arrival.target, arrival.source)
-            steps: list[Step] = [network[here][there]["step"] for here, there in zip(back, back[1:], strict=False)]
+            steps: list[Step] = [network[here][there]["step"] for here, there in pairwise(back)]
             way = told((*space.way(arrival.source), arrival.step, *steps), arrival.step.letter)
-            yield subject.at_edge(
-                "G32", edge, f"{edge.id!r} can be taken for ever: {arrival.step.letter.operation.name}", way
-            )
+            message = f"{edge.id!r} allows {arrival.step.letter.operation.name} again and again"
+            yield subject.at_edge("G32", edge, message, way)

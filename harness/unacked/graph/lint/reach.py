@@ -45,9 +45,8 @@ def _undecided(subject: Subject, edge: Edge) -> Finding:
     keyed = any(survey.machine.keys for survey in subject.surveys)
     if state is not None and state.name == subject.graph.start and broadcast and keyed:
         return subject.at_edge("G15", edge, f"{edge.id!r} never fires: before the first call there is no thread")
-    fitting = next(
-        (_Seen(survey, survey.matched[edge.id]) for survey in subject.surveys if edge.id in survey.matched), None
-    )
+    matched = (_Seen(survey, survey.matched[edge.id]) for survey in subject.surveys if edge.id in survey.matched)
+    fitting = next(matched, None)
     if fitting is not None:
         rule = fitting.example.reaction.rule
         if rule in {other.id for other in subject.graph.always_forbid}:
@@ -96,9 +95,9 @@ def _overlaps(subject: Subject) -> Iterator[Finding]:
     for survey in subject.surveys:
         for pair, example in survey.overlaps.items():
             seen.setdefault(pair, _Seen(survey, example))
-    for (first, second), example in seen.items():
+    for (first, second), shown in seen.items():
         message = f"{first!r} and {second!r} both allow this call; the first in the file decides"
-        yield subject.at_edge("G21", edges[second], message, example.way)
+        yield subject.at_edge("G21", edges[second], message, shown.way)
 
 
 def _unbound(subject: Subject) -> Iterator[Finding]:
@@ -108,7 +107,7 @@ def _unbound(subject: Subject) -> Iterator[Finding]:
     for survey in subject.surveys:
         for key, example in survey.unbound.items():
             seen.setdefault(key, _Seen(survey, example))
-    for (edge, text), example in seen.items():
+    for (edge, text), shown in seen.items():
         if subject.home[edge] is not None:
             message = f"{edge!r}: {text!r} is undefined here, for a variable is not bound"
-            yield subject.at_edge("G20", edges[edge], message, example.way)
+            yield subject.at_edge("G20", edges[edge], message, shown.way)

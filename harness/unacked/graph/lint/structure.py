@@ -30,8 +30,11 @@ def structure_findings(subject: Subject) -> Iterator[Finding]:
 
 def _states(subject: Subject) -> Iterator[Finding]:
     graph = subject.graph
-    network = nx.DiGraph((here, there) for here, there, move in graph.network().edges(data=True) if not move["forbid"])
+    network: nx.DiGraph[str] = nx.DiGraph()
     network.add_nodes_from(graph.states)
+    network.add_edges_from(
+        (here, there) for here, there, move in graph.network().edges(data=True) if not move["forbid"]
+    )
     for state in graph.states.values():
         if state.end is Finality.FINAL:
             continue

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from unacked.contract import Operation, Registry
 from unacked.graph.explore import Alphabet, Space, Survey, variants
+from unacked.graph.explore.edges import edge_operations, home, inert
 from unacked.graph.lint.finding import Finding
 from unacked.graph.model import BoundGraph, Edge, Graph, State
 
@@ -25,46 +26,42 @@ class Subject:
     @cached_property
     def bindings(self) -> Sequence[BoundGraph]:
         """Every binding once, the plain one first."""
-        bound = [variant.bind(self.graph, self.registry) for variant in variants(self.graph)]
-        return tuple(dict.fromkeys([*bound, *self.used]))
+        return tuple(dict.fromkeys([*self._variants, *self.used]))
+
+    @cached_property
+    def _variants(self) -> Sequence[BoundGraph]:
+        return tuple(variant.bind(self.graph, self.registry) for variant in variants(self.graph))
 
     @cached_property
     def surveys(self) -> Sequence[Survey]:
-        """What happens in each binding."""
-        operations = list(self.registry.values())
-        return tuple(Survey(Space([graph], Alphabet([graph], operations))) for graph in self.bindings)
+        """What happens in each variant; where that leaves an edge undecided, in the bindings of cases too."""
+        surveys = [self._survey(graph) for graph in self._variants]
+        for graph in self.bindings[len(self._variants) :]:
+            if all(any(edge.id in survey.decided for survey in surveys) for edge in self.edges()):
+                break
+            surveys.append(self._survey(graph))
+        return tuple(surveys)
+
+    def _survey(self, graph: BoundGraph) -> Survey:
+        return Survey(Space([graph], Alphabet([graph], self.registry.values())))
 
     @cached_property
     def operations(self) -> dict[str, dict[str, Operation]]:
         """By edge, the operations that it concerns in any binding."""
         found: dict[str, dict[str, Operation]] = {edge.id: {} for edge in self.graph.edges()}
         for graph in self.bindings:
-            for rows in graph.table.values():
-                for name, row in rows.items():
-                    for edge in (*row.always, *(step.edge for step in row.allow), *row.forbid):
-                        found[edge.id][name] = self.registry[name]
+            for id_, (_, names) in edge_operations(graph).items():
+                found[id_].update({name: self.registry[name] for name in names})
         return found
 
     @cached_property
     def home(self) -> dict[str, State | None]:
         """By edge, the state that it stands in; None for those of ``always``."""
-        found: dict[str, State | None] = {edge.id: None for edge in self.graph.edges()}
-        for state in self.graph.states.values():
-            found.update({edge.id: state for edge in (*state.allow, *state.forbid)})
-        return found
+        return home(self.graph)
 
     def inert(self, edge: Edge) -> bool:
-        """Whether an allowed read changes nothing: it tells the reader what is meant, for no read is ever refused."""
-        state = self.home[edge.id]
-        writes = any(operation.writes or operation.broadcast for operation in self.operations[edge.id].values())
-        changes = edge.bind or edge.count
-        targets = [target for alternatives in edge.then.values() for target in alternatives]
-        return not (edge.forbid or writes or changes) and all(
-            state is not None
-            and target.to == state.name
-            and not (target.bind or target.collect or target.forget or target.reset)
-            for target in targets
-        )
+        """Whether an edge is a read that changes nothing."""
+        return inert(edge, self.home[edge.id], self.operations[edge.id].values())
 
     def at_edge(self, id_: str, edge: Edge, message: str, way: tuple[str, ...] | None = None) -> Finding:
         """Return a finding at an edge."""

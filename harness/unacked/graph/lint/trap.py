@@ -58,9 +58,7 @@ def _claims(space: Space) -> dict[Situation, frozenset[str]]:
 
 
 def _now(space: Space, situation: Situation) -> Iterator[str]:
-    if all(
-        machine.standing(local) is not Finality.OPEN for machine, local in zip(space.machines, situation, strict=True)
-    ):
+    if space.stand(situation, Finality.OK, Finality.FINAL):
         yield _SILENCE
     for letter in space.letters(situation):
         if letter.operation.name == FINISH and allowed(space.react(situation, letter)):
@@ -75,11 +73,8 @@ def _pair(space: Space, claims: dict[Situation, frozenset[str]]) -> Trap | None:
     """Two threads that move independently are caught where no claim is open to both."""
     nearest: dict[frozenset[str], Situation] = {}
     for situation in space.situations():
-        if all(
-            machine.standing(local) is Finality.FINAL for machine, local in zip(space.machines, situation, strict=True)
-        ):
-            continue
-        nearest.setdefault(claims[situation], situation)
+        if not space.stand(situation, Finality.FINAL):
+            nearest.setdefault(claims[situation], situation)
     pairs = [
         (one, two)
         for index, (words, one) in enumerate(nearest.items())

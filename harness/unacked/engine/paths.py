@@ -1,0 +1,45 @@
+"""The paths of a stored run: every trial's moves, judged by its graphs again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from unacked.claims import Brief, moves
+from unacked.engine.audit import side_of
+from unacked.engine.folder import RunFolder
+from unacked.engine.verdicts import read_verdicts
+from unacked.event import History
+from unacked.graph import Event, Judgement, judge_events
+from unacked.suite import Suite
+from unacked.trail import TrialName, read_history
+
+__all__ = ["StoredPath", "stored_paths"]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPath:
+    """One trial of a stored run as its graphs see it."""
+
+    trial: str
+    agent: str
+    brief: Brief
+    moves: tuple[Event, ...]
+    judgement: Judgement
+
+
+def stored_paths(folder: RunFolder, suite: Suite) -> Iterator[StoredPath]:
+    """Yield the path of every trial of a run, running nothing; raises RecordError."""
+    run = folder.manifest()["run"]
+    for line in read_verdicts(folder, run):
+        brief = side_of(folder, suite, line)
+        history = read_history(
+            folder.events(line["index"], line["trial"]), TrialName(run, line["trial"], line["case"])
+        )
+        yield _path(line["trial"], line["agent"], brief, history)
+
+
+def _path(trial: str, agent: str, brief: Brief, history: History) -> StoredPath:
+    events = tuple(moves(brief, history))
+    judgement = judge_events(events, brief.graphs, brief.case.effects, tools=brief.tools)
+    return StoredPath(trial, agent, brief, events, judgement)
