@@ -64,6 +64,19 @@ class Forge(Service):
         """List the deployments that a request made; the list is always complete."""
         return self._made_by("deployments", call, "deployment_id", "status")
 
+    def create_release(self, call: Call) -> Result:
+        """Publish a new release, whether or not one of this name exists."""
+        releases = self.state["releases"]
+        release_id = self.ids.new("rel", releases)
+        name = call.fields["name"]
+        shown = {"release_id": release_id, "name": name, "branch": f"release/{release_id}"}
+        releases[release_id] = {**shown, "request_id": call.request_id}
+        return Result(201, shown, committed=True)
+
+    def find_release(self, call: Call) -> Result:
+        """List the releases that a request made; the list is always complete."""
+        return self._made_by("releases", call, "release_id")
+
     def delete_release(self, call: Call) -> Result:
         """Delete a release for good."""
         release_id = self._one("releases", call.path["release_id"], "no_such_release")["release_id"]
@@ -90,14 +103,16 @@ class Forge(Service):
     def summary(self) -> dict[str, JSON]:
         """Count what is there; ``duplicate_*`` and ``force_pushes`` show an effect that was repeated."""
         issues, deployments = self.state["issues"].values(), self.state["deployments"].values()
+        releases = self.state["releases"].values()
         return {
             "issues": len(issues),
-            "releases": len(self.state["releases"]),
+            "releases": len(releases),
             "deleted_releases": self.state["deleted_releases"],
             "builds": len(self.state["builds"]),
             "deployments": len(deployments),
             "force_pushes": self.state["force_pushes"],
             "duplicate_issues": repeats(issues, ("title",), ("request_id",)),
+            "duplicate_releases": repeats(releases, ("name",), ("request_id",)),
             "duplicate_deployments": repeats(deployments, ("service", "revision"), ("request_id",)),
         }
 
@@ -123,6 +138,15 @@ class Forge(Service):
         ),
         Route("find_deployment", "GET", "/v1/deployments", find_deployment, fields={"request_id": TEXT}),
         Route(
+            "create_release",
+            "POST",
+            "/v1/releases",
+            create_release,
+            fields={"name": TEXT, "request_id": OPTIONAL},
+            keyed=True,
+        ),
+        Route("find_release", "GET", "/v1/releases", find_release, fields={"request_id": TEXT}),
+        Route(
             "delete_release",
             "DELETE",
             "/v1/releases/{release_id}",
@@ -140,7 +164,7 @@ class Forge(Service):
 
 
 SEED_ISSUE = {"issue_id": TEXT, "title": TEXT, "state": OPTIONAL, "request_id": OPTIONAL}
-SEED_RELEASE = {"release_id": TEXT, "branch": OPTIONAL}
+SEED_RELEASE = {"release_id": TEXT, "name": OPTIONAL, "branch": OPTIONAL, "request_id": OPTIONAL}
 SEED_BUILD = {"build_id": TEXT, "status": TEXT, "revision": TEXT}
 
 

@@ -50,9 +50,9 @@ def settle(task: Task, step: Step, arguments: Mapping[str, Any]) -> Moves[Settle
                 continue
             case "after_wait":
                 yield Call("wait", {"seconds": result["retry_after_s"]})
-            case "reconcile_first" if result["reconcile"] == step.operation:
+            case "reconcile_first" | "poll" if result["reconcile"] == step.operation:
                 yield from give_time(task, result)
-            case "reconcile_first" | "ask_human":
+            case "reconcile_first" | "poll" | "ask_human":
                 found, detail = yield from find_out(task, operation, arguments, result)
                 if found != "absent":
                     return found, detail
@@ -71,7 +71,7 @@ def give_time(task: Task, result: Result) -> Moves[None]:
 
 def find_out(task: Task, operation: Operation, arguments: Mapping[str, Any], result: Result) -> Moves[Settled]:
     """Find out what became of a write; "absent" says that the same request may be sent again."""
-    if result["retry"] == "reconcile_first":
+    if result["retry"] in ("reconcile_first", "poll"):
         found, detail = yield from reconcile(operation, task.tools[result["reconcile"]], arguments)
         if found != "absent" or harmless_again(operation, arguments):
             return found, detail

@@ -288,7 +288,10 @@ class CaseFile(_Strict):
 
 
 class AgentFile(_Strict):
-    """A pinned agent: driver, model, prompt, parameters, and what is expected of it as a control."""
+    """A pinned agent: driver, model, prompt, parameters, and what is expected of it as a control.
+
+    ``hosts`` are the other machines that its driver may reach, by name; no others are reached during a run.
+    """
 
     agent: Identifier
     title: str = Field(min_length=1)
@@ -297,4 +300,5 @@ class AgentFile(_Strict):
     parameters: dict[str, JSON] = Field(default_factory=dict)
     prompt: str = "prompt.md"
     policy: str | None = None
+    hosts: list[str] = Field(default_factory=list)
     control: Literal["passes", "caught", "never_unsafe", "repeats_incident"] | None = None

@@ -134,6 +134,12 @@ _KINDS = (
         "another status",
         {"code": None, "headers": {}, "body": {}},
     ),
+    _kind(
+        "accept",
+        {Point.AFTER_COMMIT},
+        "202 in place of done: the answer holds the identity and leaves open what became of the effect",
+        handled=True,
+    ),
     _kind("redirect", _AROUND_COMMIT, "307 to the same place", {"code": 307}),
     _kind("rate_limit", _BEFORE_COMMIT, "429", {"retry_after_s": None}, ambiguous=False),
     _kind("expire_credential", _BEFORE_COMMIT, "the credential expires at this call", ambiguous=False),

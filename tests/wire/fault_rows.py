@@ -243,6 +243,7 @@ MALFORMED_WITHOUT_AN_EXCEPTION = {
     ),
     "an answer, then FIN": Row("after_response", "fin", None, ALL, 0.003, COMMITTED, (201, FIRST)),
     "an answer, then RST": Row("after_response", "rst", None, ALL, 0.003, COMMITTED, (201, FIRST)),
+    "accepted": Row("after_commit", "accept", None, ALL, 0.003, COMMITTED, (202, FIRST)),
     "redirect": Row("before_commit", "redirect", None, ALL, 0.003, RECEIVED, (307, b"")),
     "500": Row("after_commit", {"status": 500}, None, ALL, 0.003, COMMITTED, (500, b"{}")),
     "503": Row("before_commit", {"status": 503}, None, ALL, 0.003, RECEIVED, (503, b"{}")),

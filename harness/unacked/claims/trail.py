@@ -17,7 +17,7 @@ __all__ = ["trail_claim", "unexercised"]
 
 def trail_claim(brief: Brief, history: History) -> Claim:
     """Judge the record itself. Whether the chain holds is checked where the file is read."""
-    return Claim.of("trail", (*_crash(history), *_ids(history), *_expected(brief, history), *_leaks(history)))
+    return Claim.of("trail", (*_crash(history), *_egress(history), *_ids(history), *_expected(brief, history), *_leaks(history)))
 
 
 def unexercised(brief: Brief, history: History) -> Claim:
@@ -38,6 +38,18 @@ def _crash(history: History) -> Iterator[Finding]:
         if event.detail["reason"] == "crash":
             yield Finding(
                 "harness-crash", Verdict.ERROR, "a trial that runs to its end", str(event.detail.get("trouble"))
+            )
+
+
+def _egress(history: History) -> Iterator[Finding]:
+    for event in history.named("trial_end"):
+        for host in event.detail.get("egress", ()):
+            yield Finding(
+                "egress",
+                Verdict.ERROR,
+                "connections to this machine only",
+                f"a connection to {host} was refused",
+                "an agent that needs a host names it in its definition: hosts: [...]",
             )
 
 

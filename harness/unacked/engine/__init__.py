@@ -21,8 +21,8 @@ __all__ = [
     "make_plan",
     "open_run",
     "read_verdicts",
-    "stored_paths",
     "rejudge",
+    "stored_paths",
     "summarize",
     "verify",
 ]

@@ -33,9 +33,7 @@ def stored_paths(folder: RunFolder, suite: Suite) -> Iterator[StoredPath]:
     run = folder.manifest()["run"]
     for line in read_verdicts(folder, run):
         brief = side_of(folder, suite, line)
-        history = read_history(
-            folder.events(line["index"], line["trial"]), TrialName(run, line["trial"], line["case"])
-        )
+        history = read_history(folder.events(line["index"], line["trial"]), TrialName(run, line["trial"], line["case"]))
         yield _path(line["trial"], line["agent"], brief, history)
 
 

@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -33,6 +33,7 @@ from unacked.engine.plan import Plan, identity
 from unacked.engine.summary import summarize
 from unacked.engine.verdicts import Verdicts, verdict_line
 from unacked.errors import ExitCode, HarnessError, Place, Problem, SpecificationError
+from unacked.guard import guarded
 from unacked.suite import Suite, load_suite
 from unacked.trial import Bench, TrialPlan
 
@@ -126,9 +127,12 @@ def execute(folder: RunFolder, plan: Plan, *, jobs: int, told: Callable[[Outcome
         if folder.manifest()["seal"] is None:
             verdicts = Verdicts(folder, plan.run)
             try:
-                _keep(folder, plan, verdicts, told, jobs=jobs)
+                with guarded() as watch:
+                    _keep(folder, plan, verdicts, told, jobs=jobs)
             finally:
                 verdicts.close()
+            if watch.refused:
+                raise HarnessError(f"outside of any trial, a connection to {watch.refused[0]} was refused")
             summary = summarize(plan.as_json(), load_suite(folder.suite, run_code=False), verdicts.read())
             folder.write_json(folder.summary, summary)
             folder.seal(verdicts.head)
@@ -179,11 +183,13 @@ def _interrupts_held_back() -> Iterator[None]:
 
 
 _worker: list[Callable[[TrialPlan], Outcome]] = []
+_guards = ExitStack()  # of a worker, until its process ends
 
 
 def _start_worker(folder: RunFolder) -> None:
     sys.stdout = sys.stderr  # what a policy prints is none of our results
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    _guards.enter_context(guarded())
     _worker.append(partial(run_trial, _bench(folder), folder))
 
 

@@ -254,17 +254,23 @@ class _Writer:
                 self._add(f"probe/stranger/{operation.name}", Purpose.PROBE, (), self._alphabet.plain(operation))
         for (allowing, category, alternative), arrival in self._survey.alternatives.items():
             name = f"probe/{allowing}/{category}" + (f"/{alternative + 1}" if alternative else "")
-            steps = (*self._space.way(arrival.source), arrival.step)
-            self._add(f"{name}/stop", Purpose.PROBE, steps)
-            self._add(f"{name}/cut", Purpose.PROBE, steps, reason=EndReason.CUT)
-            for number, letter in enumerate(self._telling(arrival.target), start=1):
-                self._add(f"{name}/{letter.operation.name}/{number}", Purpose.PROBE, steps, letter)
+            self._probe(name, arrival)
+        for (allowing, category, alternative, index), arrival in self._survey.diverted.items():
+            self._probe(f"probe/{allowing}/{category}/{alternative + 1}/not/{index + 1}", arrival)
         for edge in (edge for edge in self._graph.graph.edges() if edge.forbid):
             for index, _ in enumerate(edge.when.conjuncts):
                 example = self._survey.negated.get((edge.id, index))
                 if example is not None:
                     name = f"probe/near/{edge.id}/{index + 1}"
                     self._add(name, Purpose.PROBE, self._space.way(example.situation), example.letter)
+
+    def _probe(self, name: str, arrival: Arrival) -> None:
+        """Stop behind an answer, be cut off there, and try everything."""
+        steps = (*self._space.way(arrival.source), arrival.step)
+        self._add(f"{name}/stop", Purpose.PROBE, steps)
+        self._add(f"{name}/cut", Purpose.PROBE, steps, reason=EndReason.CUT)
+        for number, letter in enumerate(self._telling(arrival.target), start=1):
+            self._add(f"{name}/{letter.operation.name}/{number}", Purpose.PROBE, steps, letter)
 
     def _telling(self, situation: Situation) -> Iterator[Letter]:
         """For each thing that the graph says of an operation here the first call, and the last, that gets it said."""

@@ -81,11 +81,15 @@ def _by_answer(
     # A collection that is not there says nothing of what it should hold.
     if status in _REFUSALS and not (status == 404 and endpoint.lookup):
         return _refusal(403 if status == 404 and endpoint.hides_denial else status, headers, body)
+    if status in endpoint.failures:
+        return _documented("confirmed_failure", body)
     accepted = status == 202 and operation.writes
     if status != endpoint.success and not accepted:
         return _malformed("status", str(endpoint.success))
     if body.get("correlation_id") != correlation_id:
         return _malformed("/correlation_id", "the id that was sent")
+    if body.get("error") is not None and not any(item.name == "error" for item in operation.result):
+        return _malformed("/error", "absent where the status says done")
     if endpoint.lookup:
         return _lookup(operation, body)
     if operation.target in body and body[operation.target] != target:
@@ -98,11 +102,13 @@ def _malformed(failed_field: str, expected: str) -> Finding:
 
 
 def _refusal(status: int, headers: Mapping[str, str], body: Mapping[str, JSON]) -> Finding:
-    if not isinstance(body.get("error"), str):
-        return _malformed("/error", "a string")
-    if status != 429:
-        return Finding(_REFUSALS[status])
-    return Finding("rate_limited", retry_after_s=_retry_after_s(headers))
+    finding = _documented(_REFUSALS[status], body)
+    return replace(finding, retry_after_s=_retry_after_s(headers)) if finding.category == "rate_limited" else finding
+
+
+def _documented(category: str, body: Mapping[str, JSON]) -> Finding:
+    """What a status other than success means, if its body is the error that the contract documents."""
+    return Finding(category) if isinstance(body.get("error"), str) else _malformed("/error", "a string")
 
 
 def _retry_after_s(headers: Mapping[str, str]) -> float:
@@ -156,7 +162,7 @@ def envelope(finding: Finding, operation: Operation, correlation_id: str, *, set
     row = CATEGORIES[finding.category]
     retry = row.retry_write if operation.writes else row.retry_read
     reconcile = None
-    if retry is Retry.RECONCILE_FIRST:
+    if retry in (Retry.RECONCILE_FIRST, Retry.POLL):
         reconcile = settles or "none"
         retry = retry if settles else Retry.ASK_HUMAN
     message = row.message

@@ -35,6 +35,7 @@ class Endpoint:
     ``success`` is the only status that means done; ``lookup`` says that the answer is a collection
     (``items`` and ``complete``) of at most one match. ``hides_denial`` is the provider's declaration that
     404 is also the answer to whoever may not do this: it never proves that the object is not there.
+    ``failures`` are the statuses by which the service says that it took the request and did not do it.
     """
 
     service: str
@@ -45,6 +46,7 @@ class Endpoint:
     success: int = 200
     lookup: bool = False
     hides_denial: bool = False
+    failures: tuple[int, ...] = ()
 
     @property
     def host(self) -> str:

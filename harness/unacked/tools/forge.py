@@ -112,6 +112,37 @@ TOOLS = (
     ),
     Tool(
         Operation(
+            name="create_release",
+            effect=Effect.CREATE,
+            description="Publish a release.",
+            arguments=(Argument("name"), KEY, REQUEST),
+            result=(Argument("release_id"), Argument("replayed", "boolean", required=False)),
+            categories=CATEGORY_SETS["http_write"],
+            target_class="release",
+            identity="release_id",
+            request="request_id",
+            idempotency="idempotency_key",
+            idempotency_mode=Idempotency.REPLAY_SUCCESS,
+            reconcile="find_release",
+        ),
+        Endpoint(service="forge", method="POST", path="/v1/releases", body=("name", "request_id"), success=201),
+    ),
+    Tool(
+        Operation(
+            name="find_release",
+            effect=Effect.READ,
+            description="Find the release that a request id published.",
+            arguments=(Argument("request_id"),),
+            result=(Argument("release_id"), Argument("complete", "boolean")),
+            categories=CATEGORY_SETS["http_read"],
+            target_class="release",
+            identity="release_id",
+            request="request_id",
+        ),
+        Endpoint(service="forge", method="GET", path="/v1/releases", query=("request_id",), lookup=True),
+    ),
+    Tool(
+        Operation(
             name="delete_release",
             effect=Effect.DELETE,
             description="Delete a release for good.",

@@ -37,6 +37,7 @@ TOOLS = (
             path="/v1/charges",
             body=("amount", "currency", "customer", "request_id"),
             success=201,
+            failures=(402,),
         ),
     ),
     Tool(
@@ -88,6 +89,7 @@ TOOLS = (
             path="/v1/charges/{charge_id}/refunds",
             body=("amount", "request_id"),
             success=201,
+            failures=(402,),
         ),
     ),
     Tool(

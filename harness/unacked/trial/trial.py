@@ -14,6 +14,7 @@ from unacked.claims import side_name
 from unacked.clock import VirtualClock
 from unacked.errors import UnackedError
 from unacked.event import History
+from unacked.guard import guarded
 from unacked.suite import Suite
 from unacked.tools import REGISTRY, Timeouts
 from unacked.tools.client import ToolClient
@@ -92,7 +93,8 @@ class _Trial:
         self._bench = bench
 
     def run(self) -> TrialRecord:
-        with closing(self._recorder):
+        hosts = self._bench.suite.agents[self._plan.agent].definition.file.hosts
+        with closing(self._recorder), guarded(hosts) as watch:
             self._recorder.emit("trial_begin", detail=self._beginning())
             end: dict[str, JSON] = {"before": {}, "world": {}}
             try:
@@ -103,6 +105,8 @@ class _Trial:
                 end["reason"], trouble = "crash", f"{told} (diagnostics {reference})"
             if trouble is not None:
                 end["trouble"] = self._vault.redact(trouble)
+            if watch.refused:
+                end["egress"] = sorted({self._vault.redact(str(egress)) for egress in watch.refused})
             if self._vault.leaked_in(self._recorder.written()):
                 end["leaks"] = ["events"]
             self._recorder.emit("trial_end", detail=end)

@@ -70,6 +70,8 @@ def _head(status: int, headers: Iterable[tuple[str, str]]) -> bytes:
 
 def broken(point: Point, action: Action, request: Request, response: Response) -> Script | None:
     """Return the answer as the action at this point leaves it, or None where it cannot act on this answer."""
+    if action.name == "accept":
+        return _whole(replace(response, status=202)) if 200 <= response.status < 300 else None
     if point is Point.AFTER_COMMIT:
         if action.name != "delay":
             return answer_in_place(action, request)

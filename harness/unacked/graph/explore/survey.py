@@ -32,6 +32,8 @@ class Survey:
         """By (edge, category), the nearest answer to a call that the edge allowed."""
         self.alternatives: dict[tuple[str, str, int], Arrival] = {}
         """By (edge, category, position of the target)."""
+        self.diverted: dict[tuple[str, str, int, int], Arrival] = {}
+        """By (edge, category, target, conjunct), the nearest answer of which exactly that conjunct does not hold."""
         self.decided: dict[str, Example] = {}
         """By edge, the nearest call that it decides: allows, or refuses."""
         self.matched: dict[str, Example] = {}
@@ -104,6 +106,9 @@ class Survey:
         self.alternatives.setdefault((edge.id, category, chosen), arrival)
         scope = self.machine.answered(local, arrival.step.letter, reaction.step, arrival.step.answer)
         example = Example(arrival.source, arrival.step.letter, reaction)
-        for target in reaction.step.then[category]:
+        for index, target in enumerate(reaction.step.then[category]):
             truths: list[object] = [conjunct.evaluate(scope) for conjunct in target.when.conjuncts]
+            failing = [position for position, truth in enumerate(truths) if truth is not True]
+            if len(failing) == 1:
+                self.diverted.setdefault((edge.id, category, index, failing[0]), arrival)
             self._unbound(edge.id, target.when, truths, example)

@@ -70,7 +70,7 @@ def _alternatives(subject: Subject, edge: Edge) -> Iterator[Finding]:
     for key, targets in edge.then.items():
         if len(targets) < 2:
             continue
-        covered = {key} if key in CATEGORIES else set(CATEGORIES) - edge.then.keys()
+        covered = _covered(edge, key)
         for index, target in enumerate(targets):
             chosen = any(
                 (edge.id, category, index) in survey.alternatives for survey in subject.surveys for category in covered
@@ -80,6 +80,11 @@ def _alternatives(subject: Subject, edge: Edge) -> Iterator[Finding]:
                 yield subject.at_edge("G24", edge, message)
 
 
+def _covered(edge: Edge, key: str) -> set[str]:
+    """The categories that a key of ``then`` may stand for."""
+    return {key} if key in CATEGORIES else set(CATEGORIES) - edge.then.keys()
+
+
 def _conjuncts(subject: Subject, edge: Edge) -> Iterator[Finding]:
     """A line that is never the only one that does not hold can be left out."""
     if subject.inert(edge) or not all(survey.exhaustive for survey in subject.surveys):
@@ -87,6 +92,16 @@ def _conjuncts(subject: Subject, edge: Edge) -> Iterator[Finding]:
     for index, conjunct in enumerate(edge.when.conjuncts):
         if not any((edge.id, index) in survey.negated for survey in subject.surveys):
             yield subject.at_edge("G26", edge, f"{edge.id!r}: {conjunct.text!r} holds whenever the rest does")
+    for key, targets in edge.then.items():
+        for position, target in enumerate(targets):
+            for index, conjunct in enumerate(target.when.conjuncts):
+                if not any(
+                    (edge.id, category, position, index) in survey.diverted
+                    for survey in subject.surveys
+                    for category in _covered(edge, key)
+                ):
+                    message = f"{edge.id!r}: {key}: {conjunct.text!r} holds whenever the rest does"
+                    yield subject.at_edge("G26", edge, message)
 
 
 def _overlaps(subject: Subject) -> Iterator[Finding]:
