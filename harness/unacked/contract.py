@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from unacked.canonical import JSON, digest
+from unacked.canonical import JSON
 
 __all__ = ["Argument", "Broadcast", "Effect", "Idempotency", "Operation", "Registry"]
 
@@ -171,7 +171,3 @@ class Registry(Mapping[str, Operation]):
             for operation in self._operations.values()
             if word in operation.tags or word == operation.effect or (word == "mutating" and operation.writes)
         )
-
-    def digest(self) -> str:
-        """SHA-256 of all contracts: the pin of the tool contract."""
-        return digest([self._operations[name].as_json() for name in sorted(self._operations)])

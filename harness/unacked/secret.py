@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from urllib.parse import quote
 
 __all__ = ["Scanner", "mint"]
@@ -31,12 +31,44 @@ class Scanner:
         """Return whether any spelling of any canary stands in ``text``."""
         return any(spelling in text for spelling in self._spellings)
 
+    def leaks_in(self, value: object) -> bool:
+        """Return whether a canary stands in a JSON value: whole in one of its texts, or split over several.
+
+        A split one is looked for in the texts of each object and array, put together in the order in which
+        they were written and in the order of their keys.
+        """
+        return self.leaks("\n".join(_texts(value)))
+
     def redact(self, text: str) -> str:
         """Return ``text`` with every spelling of every canary replaced."""
         if self.leaks(text):
             for spelling in self._spellings:
                 text = text.replace(spelling, "[redacted]")
         return text
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Yield every text of a JSON value, and what the texts that stand beside one another make together."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        items = [(str(key), member) for key, member in value.items()]
+        yield from (key for key, _ in items)
+        yield from _joined([member for _, member in items])
+        keys = [key for key, _ in items]
+        if keys != sorted(keys):
+            yield from _joined([member for _, member in sorted(items, key=lambda item: item[0])], again=True)
+    elif isinstance(value, list | tuple):
+        yield from _joined(list(value))
+
+
+def _joined(members: Sequence[object], *, again: bool = False) -> Iterator[str]:
+    texts = [member for member in members if isinstance(member, str)]
+    if texts:
+        yield "".join(texts)
+    for member in () if again else members:
+        if not isinstance(member, int | float | None):
+            yield from _texts(member)
 
 
 def _spellings(secret: str) -> list[str]:

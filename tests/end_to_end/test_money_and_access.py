@@ -68,7 +68,7 @@ def test_an_operation_with_a_lasting_effect_has_more_than_one_timeout_row(loaded
         case.name
         for case in loaded.cases.values()
         if "timeout" in case.file.tags
-        and any(case.sides[0].tools[f.operation].effect == effect for f in case.file.faults)
+        and any(case.sides[0].tools[f.operation].effect == effect for f in case.file.listed_faults)
     ]
     assert len(rows) > 1
 

@@ -14,6 +14,7 @@ SEED = {
     "services": ["billing"],
 }
 DEPLOY = ("POST", "/v1/deployments", {"service": "billing", "revision": "r42", "request_id": "req-1"})
+PUBLISH = ("POST", "/v1/releases", {"name": "1.4.0", "request_id": "req-3"})
 OPEN = ("POST", "/v1/issues", {"title": "leak", "request_id": "req-2"})
 
 
@@ -31,8 +32,30 @@ def test_the_world_counts_each_kind(forge: Any) -> None:
         "deployments": 0,
         "force_pushes": 0,
         "duplicate_issues": 0,
+        "duplicate_releases": 0,
         "duplicate_deployments": 0,
     }
+
+
+def test_create_release_answers_the_new_id(forge: Any) -> None:
+    assert forge(*PUBLISH) == (
+        201,
+        {
+            "release_id": "rel-1",
+            "name": "1.4.0",
+            "branch": "release/rel-1",
+            "replayed": False,
+            "correlation_id": "c-1",
+        },
+    )
+
+
+def test_find_release_finds_what_a_request_published(forge: Any) -> None:
+    forge(*PUBLISH)
+    forge("POST", "/v1/releases", {"name": "1.4.0", "request_id": "req-4"})
+
+    assert forge("GET", "/v1/releases?request_id=req-3")[1]["items"] == [{"release_id": "rel-1"}]
+    assert forge.service.summary()["duplicate_releases"] == 1
 
 
 def test_read_issue_shows_title_and_state(forge: Any) -> None:

@@ -137,7 +137,8 @@ ROWS = [line.split() for line in STATUSES.splitlines()]
 
 @pytest.mark.parametrize(("status", "create", "annotate", "read"), ROWS, ids=[row[0] for row in ROWS])
 def test_a_status_means_the_same_whatever_the_body_claims(status: str, create: str, annotate: str, read: str) -> None:
-    body = {"error": "no", "record_id": "rec-1", "title": "a", "notes": 1, "correlation_id": CID}
+    fields = {"record_id": "rec-1", "title": "a", "notes": 1, "correlation_id": CID}
+    body = fields if int(status) < 300 else {**fields, "error": "no"}
     found = [
         answered("create_record", int(status), body).category,
         _note(int(status), body),
@@ -365,6 +366,28 @@ def test_a_category_that_the_operation_does_not_declare_is_malformed() -> None:
     )
 
 
+@pytest.mark.parametrize("operation", ["create_record", "delete_release", "get_record"])
+def test_an_error_under_a_status_that_means_done_is_no_proof_of_anything(operation: str) -> None:
+    body = {"error": "quota", "record_id": "rec-1", "title": "a", "notes": 1, "correlation_id": CID}
+    endpoint = TOOLS[operation].endpoint
+    assert endpoint is not None
+    found = answered(operation, endpoint.success, body)
+    assert (found.category, found.failed_field) == ("malformed_response", "/error")
+
+
+def test_an_error_that_is_null_is_none() -> None:
+    assert answered("delete_release", 200, {"error": None, "correlation_id": CID}).category == "ok"
+
+
+def test_a_status_that_the_service_documents_as_not_done_is_a_confirmed_failure() -> None:
+    assert answered("charge", 402, {"error": "card_declined"}) == Finding("confirmed_failure")
+
+
+def test_a_documented_failure_needs_the_documented_body() -> None:
+    found = answered("charge", 402, {"message": "card declined"})
+    assert (found.category, found.failed_field) == ("malformed_response", "/error")
+
+
 # The words of the contract
 
 
@@ -377,7 +400,7 @@ CREATE, GET, DELETE = (TOOLS[name].operation for name in ("create_record", "get_
 INSTRUCTIONS = """\
 ok                    none                none           -  -
 partial               continue_or_review  -              -  -
-accepted              poll                -              -  -
+accepted              poll                -              lookup_by_request_id  -
 not_found             never               never          -  -
 local_failure         within_budget       within_budget  -  -
 rate_limited          after_wait          after_wait     -  -
@@ -405,7 +428,7 @@ def test_an_uncertain_write_is_reconciled_first_and_a_read_never(
         assert (found["retry"], found.get("reconcile", "-")) == (read, reconcile_read)
 
 
-@pytest.mark.parametrize("category", ["conflict", "malformed_response", "outcome_unknown"])
+@pytest.mark.parametrize("category", ["accepted", "conflict", "malformed_response", "outcome_unknown"])
 @pytest.mark.parametrize("operation", [CREATE, DELETE], ids=["create", "delete"])
 def test_where_nothing_can_be_looked_up_the_way_on_is_a_person(operation: Operation, category: str) -> None:
     found = told(operation, Finding(category), settles=None)

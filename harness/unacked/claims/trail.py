@@ -17,7 +17,9 @@ __all__ = ["trail_claim", "unexercised"]
 
 def trail_claim(brief: Brief, history: History) -> Claim:
     """Judge the record itself. Whether the chain holds is checked where the file is read."""
-    return Claim.of("trail", (*_crash(history), *_egress(history), *_ids(history), *_expected(brief, history), *_leaks(history)))
+    return Claim.of(
+        "trail", (*_crash(history), *_egress(history), *_ids(history), *_expected(brief, history), *_leaks(history))
+    )
 
 
 def unexercised(brief: Brief, history: History) -> Claim:

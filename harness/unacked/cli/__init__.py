@@ -20,6 +20,7 @@ COMMANDS = {
     "show": "show a run, or one trial of it with its transcript and explanation",
     "check": "judge a stored run again, running nothing",
     "judge": "judge a neutral trace from anywhere",
+    "graph": "lint graphs, measure what a run showed of them, generate suites for them, mutate them",
     "audit": "verify that a stored run was not changed",
     "serve": "serve the fake services on real ports, with a control API to arm faults and read ledgers",
     "schema": "write the JSON Schemas of the files that users write",

@@ -42,7 +42,15 @@ from unacked.graph.model import BoundGraph, Edge, Finality, Graph
 from unacked.graph.moves import Call, End, Event, Result
 from unacked.graph.verdict import VERDICTS, EndReason, Standing, Verdict
 
-__all__ = ["GeneratedSuite", "GeneratedTrace", "Purpose", "Unreached", "generate", "trace_lines"]
+__all__ = [
+    "GeneratedSuite",
+    "GeneratedTrace",
+    "Purpose",
+    "Unreached",
+    "expected_lines",
+    "generate",
+    "trace_lines",
+]
 
 _STANDINGS: Mapping[Finality, Standing] = {
     Finality.OPEN: Standing.OPEN,
@@ -390,6 +398,18 @@ def trace_lines(suite: GeneratedSuite) -> Iterator[Mapping[str, JSON]]:
         }
         for event in trace.events:
             yield {"trace": trace.name, **_line(event)}
+
+
+def expected_lines(suite: GeneratedSuite) -> Iterator[Mapping[str, JSON]]:
+    """Yield for each trace what it must get."""
+    for trace in suite.traces:
+        yield {
+            "trace": trace.name,
+            "graph": suite.graph.name,
+            "verdict": trace.verdict.value,
+            "violation": trace.violation,
+            "event": trace.event,
+        }
 
 
 def _line(event: Event) -> dict[str, JSON]:

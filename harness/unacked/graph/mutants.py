@@ -7,14 +7,14 @@ the difference.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from unacked.contract import Registry
 from unacked.graph.explore.edges import edge_operations
 from unacked.graph.expression import Guard, compile_guard
-from unacked.graph.model import Edge, Finality, Graph, State, Target
+from unacked.graph.model import Edge, Finality, Graph, State, Target, covering_key
 from unacked.outcome import CATEGORIES
 
 __all__ = ["Mutant", "mutants"]
@@ -183,11 +183,21 @@ def _of_categories(graph: Graph, registry: Registry) -> Iterator[Mutant]:
             operations = concerned.get(edge.id, (edge, set()))[1]
             answers = {category for name in operations for category in registry[name].categories}
             for category in sorted((answers & set(CATEGORIES)) - edge.then.keys()):
-                away = names[(names.index(state.name) + 1) % len(names)]
+                away = _away(names, state, edge, category, registry, operations)
                 changed = replace(edge, then={**edge.then, category: (Target(to=away),)})
                 mutated = _with_edges(graph, state, "allow", (*state.allow[:index], changed, *state.allow[index + 1 :]))
                 where = f"{edge.id}: {category} -> {away}"
                 yield Mutant(kind="change-category", where=where, state=state.name, graph=mutated, edge=edge.id)
+
+
+def _away(
+    names: Sequence[str], state: State, edge: Edge, category: str, registry: Registry, operations: Iterable[str]
+) -> str:
+    """The next state of the file to which the category does not lead."""
+    keys = {covering_key(category, registry[name], edge.then) for name in operations}
+    leading = {target.to for key in keys if key is not None for target in edge.then[key]}
+    later = [*names[names.index(state.name) + 1 :], *names]
+    return next((name for name in later if name not in leading), state.name)
 
 
 def _without(items: Sequence[_T], index: int) -> tuple[_T, ...]:

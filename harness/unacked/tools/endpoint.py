@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from urllib.parse import quote, urlencode
 
 from unacked.canonical import JSON, dumps
@@ -85,6 +85,11 @@ class Tool:
 
     operation: Operation
     endpoint: Endpoint | None = None
+
+    def as_json(self) -> dict[str, JSON]:
+        """Return contract and endpoint as a JSON object; its digest is the pin of the tool."""
+        endpoint = None if self.endpoint is None else asdict(self.endpoint)
+        return {"operation": self.operation.as_json(), "endpoint": endpoint}
 
 
 def argument_problem(operation: Operation, arguments: Mapping[str, JSON]) -> str | None:

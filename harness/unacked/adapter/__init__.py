@@ -1,0 +1,21 @@
+"""Adapters under test: other people's tool code, called at every fault, its claims held against the ledger."""
+
+from unacked.adapter.check import WIRES, Heard, Report, cases_of, check
+from unacked.adapter.link import Adapter, Link, load_adapter
+from unacked.adapter.rules import HONESTY, RULES
+from unacked.adapter.supervise import PATIENCE_S, supervised
+
+__all__ = [
+    "HONESTY",
+    "PATIENCE_S",
+    "RULES",
+    "WIRES",
+    "Adapter",
+    "Heard",
+    "Link",
+    "Report",
+    "cases_of",
+    "check",
+    "load_adapter",
+    "supervised",
+]

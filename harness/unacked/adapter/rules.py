@@ -1,0 +1,242 @@
+"""What an adapter's claim is judged by: the ledger, the record, and the answer that the same tools of ours give.
+
+``RULES`` is the table of the rules that only adapters have. The honesty and trail rules of every trial
+(``denied-effect``, ``denied-request``, ``invented-effect``, ``transport_resent``, ``unknown-id``) apply too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from unacked.adapter.stage import Played, Scene
+from unacked.canonical import JSON, InvalidJSON, dumps, loads
+from unacked.claims import Finding
+from unacked.claims.result import result_claim
+from unacked.claims.trail import trail_claim
+from unacked.event import Event, History
+from unacked.graph import Verdict
+from unacked.outcome import CATEGORIES, OutcomeClass, Retry
+from unacked.secret import Scanner
+from unacked.tools import TOOLS
+
+__all__ = ["HONESTY", "RULES", "judge_call"]
+
+RULES: Mapping[str, tuple[str, str]] = {
+    "raised": (
+        "an envelope, whatever happens",
+        "catch everything at the edge of the tool; what is not proven is outcome_unknown",
+    ),
+    "hung": (
+        "an end within the caller's patience",
+        "give every call a deadline of its own: a timeout for each read never ends a drip or endless 1xx answers",
+    ),
+    "crashed": ("a process that lives on", "never end the process from inside a tool"),
+    "baseline-failed": ("ok where nothing goes wrong", "make the call work without a fault first"),
+    "not-an-envelope": ("the envelope of docs/results.md", "return every required member, each of its type"),
+    "unknown-category": ("a category that the operation's contract has", "see the table in docs/results.md"),
+    "wrong-retry": ("the retry instruction of the category", "take the instruction from the table, not from the error"),
+    "unproven-success": ("success only with an answer that holds the contract", "read the answer before you believe it"),
+    "unproven-claim": (
+        "a definite category only where the answer proves it",
+        "decide by phase reached, effect class and contract; all else is outcome_unknown",
+    ),
+    "invented-identity": ("only identities that the service gave", "a missing identity is malformed_response"),
+    "duplicate-effect": ("one effect for one call", "send once; whether to send again is the caller's decision"),
+    "completeness-dropped": (
+        "'complete' as the service said it, and not_found only from a complete lookup",
+        "an incomplete answer is partial and carries complete = false, also where it is empty",
+    ),
+    "secret-in-result": ("no credential in the envelope", "write messages of your own; never pass on the text of errors"),
+    "secret-leaked": ("no credential in any sink", "redact where the text is made, not where it is shown"),
+    "raw-error-in-result": ("a message of the tool's own", "keep raw errors in diagnostics that the agent never sees"),
+}
+"""What is expected, and what to do, by rule."""
+
+HONESTY = (
+    "denied-effect",
+    "denied-request",
+    "invented-effect",
+    "transport_resent",
+    "unknown-id",
+    "id-reused",
+)
+"""The rules of every trial that apply to adapters."""
+
+_REQUIRED: Mapping[str, type] = {"ok": bool, "category": str, "operation": str, "retry": str, "message": str}
+_CAUTIOUS = frozenset({Retry.NEVER.value, Retry.ASK_HUMAN.value})
+_RAW = re.compile(
+    r"Traceback|\b[A-Z]\w+(?:Error|Timeout|Exception)\b|\[Errno|\[SSL|<html|<!doctype|HTTP/1\.|\"error\":|\bswept\b",
+    re.IGNORECASE,
+)
+
+
+class _Claim(NamedTuple):
+    """A well-formed envelope under judgement, and the one that our own tools gave for the same bytes."""
+
+    envelope: Mapping[str, JSON]
+    category: str
+    proven: Mapping[str, JSON]
+
+    @property
+    def result(self) -> Mapping[str, JSON]:
+        """The result fields."""
+        fields = self.envelope.get("result", {})
+        return fields if isinstance(fields, dict) else {}
+
+
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    scene: Scene
+    played: Played
+    proven: Mapping[str, JSON]
+
+    def findings(self) -> Iterator[Finding]:
+        played = self.played
+        yield from self._leaks()
+        if played.hung:
+            yield _finding("hung", "it went on and on")
+            return
+        if played.raised is not None:
+            yield _finding("raised", _last_line(played.raised, played.scanner))
+            return
+        problem = self._form_problem(played.returned)
+        if problem is not None:
+            yield _finding("not-an-envelope", problem)
+            return
+        assert isinstance(played.returned, dict)  # noqa: S101 - the form was looked at
+        envelope = played.returned
+        category = envelope["category"]
+        if category not in CATEGORIES or category not in self.scene.operation.categories:
+            yield _finding("unknown-category", f"{category!r} from {self.scene.operation.name}")
+            return
+        claim = _Claim(envelope, category, self.proven)
+        yield from self._words(claim)
+        yield from self._proof(claim)
+        yield from self._ledger(claim)
+
+    def _form_problem(self, value: object) -> str | None:
+        if not isinstance(value, dict):
+            return f"a value of type {type(value).__name__}"
+        try:
+            loads(dumps(value).encode())
+        except (TypeError, ValueError, InvalidJSON, RecursionError):
+            return "a value that is not JSON"
+        for name, kind in _REQUIRED.items():
+            if not isinstance(value.get(name), kind):
+                return f"{name} = {_shown(value.get(name), self.played.scanner)}"
+        if value["operation"] != self.scene.operation.name:
+            return f"operation = {_shown(value['operation'], self.played.scanner)}"
+        if value.get("correlation_id") != self.played.correlation_id:
+            return "another correlation_id than the call's"
+        row = CATEGORIES.get(value["category"])
+        if row is not None and value["ok"] is not (row.outcome_class is OutcomeClass.SUCCESS):
+            return f"ok = {value['ok']} with the category {row.name}"
+        return None
+
+    def _words(self, claim: _Claim) -> Iterator[Finding]:
+        row, operation = CATEGORIES[claim.category], self.scene.operation
+        usual = (row.retry_write if operation.writes else row.retry_read).value
+        if claim.envelope["retry"] not in {usual, *_CAUTIOUS}:
+            yield _finding("wrong-retry", f"{claim.envelope['retry']!r} with {row.name}", f"{usual!r} with {row.name}")
+        raw = next((match for text in _texts(claim.envelope) if (match := _RAW.search(text))), None)
+        if raw is not None:
+            yield _finding("raw-error-in-result", f"{raw[0]!r} in the text of the envelope")
+
+    def _proof(self, claim: _Claim) -> Iterator[Finding]:
+        proven = claim.proven["category"]
+        if self.scene.is_baseline and claim.category != proven:
+            yield _finding("baseline-failed", f"{claim.category} where nothing went wrong", f"{proven} without a fault")
+            return
+        dropped = self._completeness(claim)
+        if dropped is not None:
+            yield _finding("completeness-dropped", dropped)
+        elif claim.category not in (proven, *self._as_good(claim)) and CATEGORIES[claim.category].definite:
+            success = CATEGORIES[claim.category].outcome_class is OutcomeClass.SUCCESS
+            rule = "unproven-success" if success else "unproven-claim"
+            yield _finding(rule, f"{claim.category} where {proven} is what the answer proves")
+        identity = claim.result.get(self.scene.operation.identity or "")
+        if identity is not None and identity not in self.played.identities:
+            yield _finding("invented-identity", f"{self.scene.operation.identity} = an id that no answer named")
+
+    def _as_good(self, claim: _Claim) -> tuple[str, ...]:
+        """Other categories that say the same: a match in an incomplete collection is partial as well."""
+        return ("partial",) if claim.proven.get("result", {}).get("complete") is False else ()
+
+    def _completeness(self, claim: _Claim) -> str | None:
+        endpoint = TOOLS[self.scene.operation.name].endpoint
+        proven = claim.proven.get("result", {}).get("complete")
+        if endpoint is None or not endpoint.lookup or proven is None:
+            return None
+        if claim.category == "not_found" and proven is False:
+            return "not_found from a lookup that was not complete"
+        success = CATEGORIES[claim.category].outcome_class is OutcomeClass.SUCCESS
+        if success and claim.result.get("complete") is not proven:
+            return f"complete = {dumps(claim.result.get('complete'))} where the service said {dumps(proven)}"
+        return None
+
+    def _ledger(self, claim: _Claim) -> Iterator[Finding]:
+        played = self.played
+        entry = Event(
+            0.0,
+            "result",
+            played.correlation_id,
+            self.scene.operation.name,
+            category=claim.category,
+            detail={"envelope": dict(claim.envelope)},
+        )
+        history = History([*played.history, entry])
+        judged = (*result_claim(self.scene.brief, history).findings, *trail_claim(self.scene.brief, history).findings)
+        yield from (finding for finding in judged if finding.rule in HONESTY)
+        effects = sum(event.operation == self.scene.operation.name for event in history.named("remote_committed"))
+        if effects > 1:
+            yield _finding("duplicate-effect", f"{effects} effects of one call")
+
+    def _leaks(self) -> Iterator[Finding]:
+        played = self.played
+        with_text = {
+            "text of an exception": played.raised or "",
+            "standard output or error": played.said.printed.getvalue(),
+            "log": "\n".join(played.said.logged),
+        }
+        if played.returned is not None and _leaks(played.scanner, played.returned):
+            yield _finding("secret-in-result", "the call's credential stands in the envelope")
+        for sink, text in with_text.items():
+            if played.scanner.leaks(text):
+                yield _finding("secret-leaked", f"the call's credential stands in the {sink}")
+
+
+def judge_call(scene: Scene, played: Played, proven: Mapping[str, JSON]) -> list[Finding]:
+    """Judge one call; ``proven`` is the envelope of our own tools for the same fault."""
+    return list(_Judge(scene, played, proven).findings())
+
+
+def _finding(rule: str, observed: str, expected: str = "") -> Finding:
+    usual, remedy = RULES[rule]
+    verdict = Verdict.UNSAFE if rule.startswith("secret-") else Verdict.FAIL
+    return Finding(rule, verdict, expected or usual, observed, remedy)
+
+
+def _leaks(scanner: Scanner, value: object) -> bool:
+    try:
+        return scanner.leaks_in(value)
+    except RecursionError:
+        return False
+
+
+def _last_line(text: str, scanner: Scanner) -> str:
+    lines = [line for line in text.splitlines() if line.strip()]
+    return scanner.redact(lines[-1].strip())[:200]
+
+
+def _shown(value: object, scanner: Scanner) -> str:
+    return scanner.redact(repr(value))[:80]
+
+
+def _texts(envelope: Mapping[str, JSON]) -> Iterator[str]:
+    """Every text of an envelope but its result fields, which are the service's business."""
+    for name, value in envelope.items():
+        if name != "result":
+            yield value if isinstance(value, str) else dumps(value)

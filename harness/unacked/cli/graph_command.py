@@ -1,0 +1,219 @@
+"""``unacked graph``: everything that can be asked of graphs themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from unacked.canonical import JSON, dumps
+from unacked.cli.options import console, open_suite, out_option, suite_option
+from unacked.engine import RunFolder, find_run, stored_paths
+from unacked.errors import ExitCode, HarnessError, Place, Problem, SpecificationError, nearest
+from unacked.graph import BoundGraph, Graph, judge, read_traces
+from unacked.graph.coverage import Coverage, Observation, cover
+from unacked.graph.generate import expected_lines, generate, trace_lines
+from unacked.graph.lint import Finding, Level, lint_case, lint_graph
+from unacked.graph.mutate import mutate
+from unacked.report import coverage_text, difference_text, mutation_text, printable
+from unacked.suite import Suite, load_suite
+from unacked.tools import REGISTRY
+
+__all__ = ["command"]
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+_FEWEST_KILLED = 0.95
+
+_json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+_names = click.argument("names", nargs=-1, metavar="[GRAPH]...")
+
+
+def _traces_option(text: str) -> Callable[[_Command], _Command]:
+    return click.option("--traces", type=click.Path(path_type=Path), default=None, help=text)
+
+
+@click.group("graph")
+def command() -> None:
+    """Lint graphs, measure what a run showed of them, generate suites for them, mutate them, draw them."""
+
+
+# -- lint ----------------------------------------------------------------------------------------------------
+
+
+@command.command("lint")
+@suite_option
+@_traces_option("Neutral traces: rules that none of them violates are found (default: the generated witnesses).")
+@_json_option
+def lint(suite_path: Path | None, traces: Path | None, *, as_json: bool) -> int:
+    """Look for what is wrong with the graphs of a suite, each alone and as the cases use it.
+
+    Exits with 1 where an error is found, and with 2 where a file cannot be read at all.
+    """
+    suite = open_suite(suite_path)
+    findings = list(_findings(suite, traces))
+    for finding in findings:
+        click.echo(dumps(finding.as_json()) if as_json else _printable(str(finding)))
+    errors = sum(finding.level is Level.ERROR for finding in findings)
+    if not as_json:
+        counted = f"{errors} errors, {len(findings) - errors} warnings" if findings else "nothing found"
+        click.echo(f"{len(suite.graphs)} graphs: {counted}")
+    return ExitCode.FAIL if errors else ExitCode.PASS
+
+
+def _findings(suite: Suite, traces: Path | None) -> Iterator[Finding]:
+    fired = _fired(suite, traces) if traces is not None else {}
+    used: dict[str, dict[BoundGraph, None]] = {}
+    sides = [(case, side) for case in suite.cases.values() for side in case.sides[:1]]
+    for _, side in sides:
+        for graph in side.graphs:
+            used.setdefault(graph.name, {})[graph] = None
+    for name, written in suite.graphs.items():
+        seen_firing = None if traces is None else fired.get(name, ())
+        yield from lint_graph(written, REGISTRY, used=list(used.get(name, ())), fired=seen_firing)
+    seen = set()
+    for case, side in sides:
+        effects = max(1, sum(map(len, side.case.effects.values())))
+        alike = (tuple(side.graphs), frozenset(side.tools), effects)
+        if alike not in seen:
+            seen.add(alike)
+            yield from lint_case(
+                case.name, case.document.place(), side.graphs, list(side.tools.values()), effects=effects
+            )
+
+
+def _fired(suite: Suite, traces: Path) -> Mapping[str, Collection[str]]:
+    """By graph, the rules that the traces of this suite's graphs violate."""
+    fired: dict[str, set[str]] = {}
+    for trace in read_traces(traces):
+        if set(trace.begin.graphs) <= suite.graphs.keys():
+            for violation in judge(trace, suite.graphs, REGISTRY).violations:
+                fired.setdefault(violation.graph, set()).add(violation.rule)
+    return fired
+
+
+# -- coverage ------------------------------------------------------------------------------------------------
+
+
+@command.command("coverage")
+@click.argument("run")
+@click.option("--diff", "other", metavar="RUN", default=None, help="Compare the profiles of the agents of two runs.")
+@out_option
+@_json_option
+def coverage(run: str, other: str | None, out: Path, *, as_json: bool) -> int:
+    """Measure what RUN has shown of its graphs: environment, agent profiles, forbids fired; never one number."""
+    folder = find_run(run, out)
+    together, cases = cover(_observations(folder))
+    if other is not None:
+        second = find_run(other, out)
+        return _difference(folder, together, second, as_json=as_json)
+    if as_json:
+        by_case = {case: item.as_json() for case, item in cases.items()}
+        click.echo(dumps({"run": folder.name, **together.as_json(), "cases": by_case}))
+    else:
+        console().print(coverage_text(together, cases), soft_wrap=True)
+    return ExitCode.PASS
+
+
+def _difference(folder: RunFolder, first: Coverage, other: RunFolder, *, as_json: bool) -> int:
+    second, _ = cover(_observations(other))
+    if as_json:
+        runs = {folder.name: first.as_json()["agents"], other.name: second.as_json()["agents"]}
+        click.echo(dumps({"profiles": runs}))
+    else:
+        console().print(difference_text(first, second, (folder.name, other.name)), soft_wrap=True)
+    return ExitCode.PASS
+
+
+def _observations(folder: RunFolder) -> Iterator[Observation]:
+    for path in stored_paths(folder, load_suite(folder.suite, run_code=False)):
+        yield Observation(
+            case=path.brief.case.case,
+            fixture=path.brief.name,
+            agent=path.agent,
+            graphs=path.brief.graphs,
+            tools=path.brief.tools.keys(),
+            events=path.moves,
+            judgement=path.judgement,
+        )
+
+
+# -- generated suites ----------------------------------------------------------------------------------------
+
+
+@command.command("generate")
+@_names
+@suite_option
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder to write into.")
+def generate_command(names: tuple[str, ...], suite_path: Path | None, out: Path) -> int:
+    """Write the suites that graphs generate about themselves: neutral traces, and what each must get.
+
+    Exits with 1 where something cannot be reached by any trace.
+    """
+    unreached = 0
+    for graph in _graphs(open_suite(suite_path), names):
+        suite = generate(graph, REGISTRY)
+        _write(out / f"{graph.name}.traces.jsonl", trace_lines(suite))
+        _write(out / f"{graph.name}.expected.jsonl", expected_lines(suite))
+        click.echo(f"{printable(graph.name)}: {len(suite.traces)} traces, {len(suite.unreached)} unreached")
+        for item in suite.unreached:
+            click.echo(printable(f"  {item.name}: {item.reason}"))
+        unreached += len(suite.unreached)
+    return ExitCode.FAIL if unreached else ExitCode.PASS
+
+
+def _write(path: Path, lines: Iterator[Mapping[str, JSON]]) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(f"{dumps(dict(line))}\n" for line in lines), encoding="utf-8")
+    except OSError as error:
+        raise HarnessError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+@command.command("mutate")
+@_names
+@suite_option
+@_traces_option("Neutral traces written by hand; those of other graphs are left out.")
+@click.option("--every", type=click.IntRange(min=1), default=1, help="Take only every nth mutant.")
+@click.option("--depth", type=click.IntRange(min=0), default=None, help="Compare survivors only so many calls deep.")
+@_json_option
+def mutate_command(
+    names: tuple[str, ...],
+    suite_path: Path | None,
+    traces: Path | None,
+    every: int,
+    depth: int | None,
+    *,
+    as_json: bool,
+) -> int:
+    """Change graphs by one slip of the pen each, and report how many slips the traces show.
+
+    Traces written by hand and generated ones are reported apart. Exits with 1 where fewer than 95 % are killed
+    of those that can be told from the original at all.
+    """
+    by_hand = read_traces(traces) if traces is not None else []
+    reports = []
+    for graph in _graphs(open_suite(suite_path), names):
+        generated = generate(graph, REGISTRY).traces
+        reports.append(mutate(graph, REGISTRY, by_hand=by_hand, generated=generated, every=every, depth=depth))
+    if as_json:
+        click.echo(dumps([report.as_json() for report in reports]))
+    else:
+        click.echo(mutation_text(reports))
+    return ExitCode.PASS if all(report.rate() >= _FEWEST_KILLED for report in reports) else ExitCode.FAIL
+
+
+def _graphs(suite: Suite, names: Collection[str]) -> list[Graph]:
+    """The graphs of these names, or all."""
+    unknown = [name for name in names if name not in suite.graphs]
+    if unknown:
+        raise SpecificationError(
+            Problem(Place(str(suite.root)), f"no graph {name!r}", nearest(name, suite.graphs)) for name in unknown
+        )
+    return [graph for name, graph in suite.graphs.items() if not names or name in names]
+
+
+def _printable(text: str) -> str:
+    return "\n".join(printable(line) for line in text.splitlines())
