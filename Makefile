@@ -28,7 +28,7 @@ check: lint ## lint, and the tests with their branch coverage
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
-lint: .venv/.dev ## ruff, mypy --strict, import-linter and the suite's own files
+lint: .venv/.dev ## ruff, mypy --strict, import-linter, the suite's own files and the self-test
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
@@ -36,6 +36,7 @@ lint: .venv/.dev ## ruff, mypy --strict, import-linter and the suite's own files
 	set -e; for file in $(CONTENT); do $(BIN)/mypy --no-explicit-package-bases "$$file"; done
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/unacked validate
+	$(BIN)/unacked selftest
 	$(BIN)/python docs/build.py --check
 
 schema: .venv/.run ## write the JSON Schemas of the files that users write into schemas/

@@ -1,12 +1,18 @@
-"""Rules of every test session: properties have no deadline, and under CI a skipped test is a failure."""
+"""Rules of every test session.
+
+Properties have no deadline, no test reaches another machine, and under CI a skipped test is a failure.
+"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from unacked.guard import guarded
 
 # The machine's load must not decide whether a property holds; what CI sets by itself (derandomised) stays.
 settings.register_profile("unacked", settings(), deadline=None)
@@ -21,6 +27,14 @@ UNDER_CI = os.environ.get("CI") == "true"
 def root() -> Path:
     """The checkout."""
     return Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(autouse=True)
+def _stays_on_this_machine() -> Iterator[None]:
+    """Refuse every connection to another machine, and fail the test that tried: its library may swallow the error."""
+    with guarded() as watch:
+        yield
+    assert [str(egress) for egress in watch.refused] == []
 
 
 def _skipped(config: pytest.Config) -> list[pytest.TestReport | pytest.CollectReport]:

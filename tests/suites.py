@@ -74,8 +74,9 @@ class SuiteFolder:
         (self.path / "transitions" / f"{name}.case.yaml").write_text(f"case: {name}\n{text}")
 
     def keep(self, *cases: str) -> None:
-        """Remove every case file but those that begin with these names."""
-        for path in (self.path / "transitions").rglob("*.case.yaml"):
+        """Remove every case and fixture file but those that begin with these names."""
+        folder = self.path / "transitions"
+        for path in (*folder.rglob("*.case.yaml"), *folder.rglob("*.fixture.yaml")):
             if not path.name.startswith(cases):
                 path.unlink()
 

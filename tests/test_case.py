@@ -198,7 +198,7 @@ def test_what_is_not_a_day_is_refused(until: Any, expected: str) -> None:
 
 
 def fault(**parts: Any) -> Fault:
-    return case(faults=[{"operation": "create_record", **parts}]).faults[0].value()
+    return case(faults=[{"operation": "create_record", **parts}]).listed_faults[0].value()
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The files users write: a case, and an agent definition.
+"""The files users write: a case, a contract fixture, and an agent definition.
 
 These are the shapes only; what needs the rest of the suite (operations, graphs, services that exist) is
 checked where the suite is loaded.
@@ -31,7 +31,7 @@ from unacked.event import EVENTS
 from unacked.fault import ACTIONS, ALIASES, Action, Fault, Point
 from unacked.outcome import CATEGORIES, OutcomeClass, Retry
 
-__all__ = ["AgentFile", "Answer", "CaseFile", "Limits"]
+__all__ = ["AgentFile", "Answer", "CaseFile", "Expectation", "FixtureFile", "Limits"]
 
 
 class _Strict(BaseModel):
@@ -285,6 +285,54 @@ class CaseFile(_Strict):
     def listed_faults(self) -> Sequence[FaultFile]:
         """The faults that the case lists; none where it is a sweep."""
         return () if isinstance(self.faults, SweepFile) else self.faults
+
+
+class RequestForm(_Strict):
+    """A request by its method and path; whose operation it is, the tools' contracts say."""
+
+    method: str
+    path: str
+
+
+class CannedResponse(_Strict):
+    """An answer that is given as it is written; ``text`` in place of ``body`` is no JSON.
+
+    A header that is null is left out. ``$correlation_id`` and ``$credential`` stand for those of the call.
+    """
+
+    status: Annotated[int, Field(ge=200, le=599)]
+    headers: dict[str, str | None] = Field(default_factory=dict)
+    body: JSON = None
+    text: str | None = None
+
+
+class WireFault(_Strict):
+    """A fault in place of an answer."""
+
+    point: PointWord
+    action: WrittenAction
+
+
+class ExpectedEnvelope(_Strict):
+    """What the tool must make of the answer; what is left out is not compared."""
+
+    category: Annotated[str, AfterValidator(_category)]
+    retry: RetryWord | None = None
+    failed_field: str | None = None
+    secret_in_result: Literal[False] = False
+
+
+class FixtureFile(_Strict):
+    """One call of one tool without an agent: what it is answered, and what it must make of that."""
+
+    fixture: Identifier
+    title: str | None = None
+    operation: str | None = None
+    request: RequestForm | None = None
+    arguments: dict[str, JSON] = Field(default_factory=dict)
+    fixture_response: CannedResponse | None = None
+    fault: WireFault | None = None
+    expect: ExpectedEnvelope
 
 
 class AgentFile(_Strict):

@@ -38,11 +38,15 @@ def _module(path: Path) -> ModuleType:
     assert spec.loader is not None  # noqa: S101 - likewise
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
+    # The folder may be a stored run, in which no file may appear that was not there when it was sealed.
+    kept, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:
         spec.loader.exec_module(module)
     except BaseException:
         del sys.modules[name]
         raise
+    finally:
+        sys.dont_write_bytecode = kept
     return module
 
 

@@ -11,14 +11,18 @@ import base64
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 from urllib.parse import quote
 
-__all__ = ["Scanner", "mint"]
+__all__ = ["PREFIX", "Scanner", "mint"]
+
+PREFIX = "tok_"
+"""How every canary begins."""
 
 
 def mint(*parts: str) -> str:
     """Derive a canary credential from the seed and the names of its trial; equal parts give equal canaries."""
-    return "tok_" + hashlib.sha256("\x00".join(("canary", *parts)).encode()).hexdigest()[:40]
+    return PREFIX + hashlib.sha256("\x00".join(("canary", *parts)).encode()).hexdigest()[:40]
 
 
 class Scanner:
@@ -45,6 +49,14 @@ class Scanner:
             for spelling in self._spellings:
                 text = text.replace(spelling, "[redacted]")
         return text
+
+    def redact_in(self, value: Any) -> Any:
+        """Return a JSON value, its members in the same order, with every text redacted."""
+        if isinstance(value, str):
+            return self.redact(value)
+        if isinstance(value, Mapping):
+            return {key: self.redact_in(member) for key, member in value.items()}
+        return [self.redact_in(member) for member in value] if isinstance(value, list | tuple) else value
 
 
 def _texts(value: object) -> Iterator[str]:

@@ -78,6 +78,10 @@ def test_a_credential_in_a_sink_is_unsafe(rules: Rules) -> None:
     assert rules("trail", good().end(leaks=["events"])) == [("secret-leaked", "UNSAFE")]
 
 
+def test_a_connection_to_another_machine_is_an_error(rules: Rules) -> None:
+    assert rules("trail", good().end(egress=["example.org:443"])) == [("egress", "ERROR")]
+
+
 def test_a_crash_of_the_harness_is_an_error(rules: Rules) -> None:
     assert ("harness-crash", "ERROR") in rules("trail", good().end("crash", trouble="KeyError"))
 

@@ -135,10 +135,36 @@ def test_a_missing_file_of_the_suite_is_noticed(copy: RunFolder) -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["summary.json", "timings.jsonl", "diagnostics.jsonl", "verdicts.jsonl"])
+@pytest.mark.parametrize("name", ["summary.json", "timings.jsonl", "diagnostics.jsonl"])
 def test_a_missing_part_is_noticed(copy: RunFolder, name: str) -> None:
     (copy.path / name).unlink()
-    assert complaint(copy) == f"{name}: cannot be read: No such file or directory"
+    assert complaint(copy) == f"{name}: the file is missing; the run was sealed with other files"
+
+
+def test_missing_verdicts_are_noticed(copy: RunFolder) -> None:
+    (copy.verdicts).unlink()
+    assert complaint(copy) == "verdicts.jsonl: cannot be read: No such file or directory"
+
+
+@pytest.mark.parametrize(
+    "name", ["extra.txt", "verdicts2.jsonl", "suite/agents/careful/__pycache__/policy.pyc", "events/000/note.txt"]
+)
+def test_a_surplus_file_is_noticed_wherever_it_stands(copy: RunFolder, name: str) -> None:
+    (copy.path / name).parent.mkdir(exist_ok=True)
+    (copy.path / name).write_text("-")
+    assert complaint(copy) == f"{name}: the file is surplus; the run was sealed with other files"
+
+
+def test_a_link_in_the_place_of_a_file_is_noticed(copy: RunFolder) -> None:
+    copy.summary.rename(copy.path.parent / "elsewhere.json")
+    copy.summary.symlink_to(copy.path.parent / "elsewhere.json")
+    assert complaint(copy) == "summary.json: is no plain file; nothing in a run is"
+
+
+def test_a_manifest_that_was_only_laid_out_anew_is_noticed(copy: RunFolder) -> None:
+    manifest = copy.path / "manifest.json"
+    manifest.write_text(manifest.read_text() + "\n")
+    assert complaint(copy) == "manifest.json:1: the manifest was changed after it was sealed"
 
 
 def test_two_records_that_were_exchanged_are_noticed(copy: RunFolder) -> None:

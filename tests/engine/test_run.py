@@ -51,6 +51,15 @@ def test_an_interrupted_run_is_resumed_to_the_very_same_record(
     assert verify(folder) == 8
 
 
+def test_a_run_whose_copy_of_the_suite_was_changed_meanwhile_is_not_resumed(little: Path, out: Path) -> None:
+    folder = interrupted(little, out, 3)
+    prompt = folder.suite / "agents/careful/prompt.md"
+    prompt.write_text("Do as you like.")
+    with pytest.raises(RecordError, match="the run's own copy of the suite was changed"):
+        finished_run(little, out, **SMALL)
+    assert len(names(folder)) == 3
+
+
 def test_a_run_that_never_began_a_trial_is_begun(little: Path, small: RunFolder, out: Path) -> None:
     loaded = load_suite(little)
     open_run(loaded, make_plan(loaded, RunRequest(**SMALL)), out, "run")

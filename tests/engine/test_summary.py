@@ -28,7 +28,6 @@ def line(verdict: str = "PASS", **members: Any) -> dict[str, JSON]:
         "case": "E01",
         "place": "",
         "twin": False,
-        "place": "",
         "agent": "careful",
         "verdict": verdict,
         "rule": None if verdict == "PASS" else rule,

@@ -38,6 +38,36 @@ def test_no_case_is_collected_unless_it_is_asked_for(pytester: pytest.Pytester, 
     assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
 
 
+FIXTURE = """\
+fixture: refused
+operation: create_record
+fixture_response: {status: 403, body: {error: no}}
+expect: {category: CATEGORY}
+"""
+
+
+@pytest.mark.parametrize(
+    ("category", "outcome"), [("authorization_denied", {"passed": 1}), ("authentication_failed", {"failed": 1})]
+)
+def test_a_contract_fixture_is_an_item(
+    pytester: pytest.Pytester, suite: SuiteFolder, category: str, outcome: dict[str, int]
+) -> None:
+    path = suite.path / "transitions" / "refused.fixture.yaml"
+    path.write_text(FIXTURE.replace("CATEGORY", category))
+    result = pytester.runpytest("--unacked", path)
+    result.assert_outcomes(**outcome)
+    if "failed" in outcome:
+        result.stdout.fnmatch_lines(["*wrong-category: expected category 'authentication_failed'*"])
+
+
+def test_a_fixture_that_makes_no_sense_is_a_collection_error(pytester: pytest.Pytester, suite: SuiteFolder) -> None:
+    path = suite.path / "transitions" / "refused.fixture.yaml"
+    path.write_text(FIXTURE.replace("create_record", "create_recrod").replace("CATEGORY", "ok"))
+    result = pytester.runpytest("--unacked", path)
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*unknown operation 'create_recrod'*"])
+
+
 def test_each_side_with_each_control_is_an_item(pytester: pytest.Pytester, suite: SuiteFolder) -> None:
     result = pytester.runpytest("--unacked", "--collect-only", "-q", suite.path)
     assert names(result) == [

@@ -88,6 +88,21 @@ def test_an_argument_that_is_not_json_is_the_agents_own_doing(tried: Tried, valu
     assert end(record).detail["reason"] == "finished"
 
 
+@pytest.mark.parametrize("operation", ["3", "['create_record']", "None"])
+def test_an_operation_that_is_no_text_is_the_agents_own_doing(tried: Tried, operation: str) -> None:
+    assert end(tried(f"yield Call({operation}, {{}})")).detail["reason"] == "finished"
+
+
+def test_an_exception_that_cannot_be_put_into_words_is_the_agents_own_doing(tried: Tried) -> None:
+    dumb = "class Dumb(Exception):\n    def __str__(self):\n        raise ValueError\nraise Dumb\nyield"
+    assert end(tried(dumb)).detail["trouble"] == "Dumb: (it cannot be put into words)"
+
+
+def test_an_agent_that_throws_its_tools_away_takes_nobody_elses(tried: Tried) -> None:
+    record = tried(f"task.tools.clear()\nyield {CREATE}\n{FINISH}")
+    assert next(record.history.named("result")).category == "outcome_unknown"
+
+
 def test_arguments_that_are_no_object_are_the_agents_own_doing(tried: Tried) -> None:
     assert end(tried('yield Call("finish", ["status", "unknown"])')).detail["reason"] == "finished"
 

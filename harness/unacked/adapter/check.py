@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from unacked.adapter import reference
 from unacked.adapter.link import Adapter
-from unacked.adapter.rules import judge_call
+from unacked.adapter.rules import Proof, judge_call, proof_of
 from unacked.adapter.stage import LoopbackStage, Scene, SimulatedStage, Stage, scenes
 from unacked.canonical import JSON
 from unacked.claims import Finding
 from unacked.claims.trail import unexercised
-from unacked.errors import HarnessError, Place, Problem, SpecificationError, nearest
+from unacked.errors import Place, Problem, SpecificationError, nearest
 from unacked.suite import LoadedCase, Suite
 
 __all__ = ["WIRES", "Heard", "Report", "cases_of", "check"]
 
 WIRES = ("simulated", "loopback")
+
+
+_HOPELESS = frozenset({"raised", "hung", "not-an-envelope", "unknown-category", "baseline-failed"})
+"""What a call without a fault must not be found to do, if it is to be tried with faults."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +52,7 @@ def cases_of(suite: Suite, operations: Sequence[str]) -> list[LoadedCase]:
     return [swept[name] for name in dict.fromkeys(operations)] or [swept[name] for name in sorted(swept)]
 
 
-_proven: dict[tuple[str, str], Mapping[str, JSON]] = {}
+_proven: dict[tuple[str, str], Proof] = {}
 """What our own tools say at each place: the suite's root and the scene's name decide it."""
 
 
@@ -63,7 +67,8 @@ def check(
 ) -> Iterator[Heard]:
     """Make every call and yield what was found; with ``after``, begin behind the scene of that name.
 
-    ``began`` hears the name of each scene before its call is made. An operation whose call fails without any fault is not tried with one.
+    ``began`` hears the name of each scene before its call is made. An operation whose call fails without any
+    fault is not tried with one.
     """
     simulated = SimulatedStage(suite)
     with ExitStack() as opened:
@@ -76,7 +81,7 @@ def check(
                 began(scene.name)
                 heard = _hear(adapter, stage, simulated, scene)
                 yield heard
-                if scene.place == "no-fault" and heard.findings:
+                if scene.place == "no-fault" and any(finding.rule in _HOPELESS for finding in heard.findings):
                     break
 
 
@@ -85,13 +90,11 @@ def _hear(adapter: Adapter, stage: Stage, simulated: SimulatedStage, scene: Scen
     reason = stage.impossible(scene)
     if reason is not None:
         return Heard(operation, scene.name, skipped=reason)
+    played = stage.play(scene, adapter)
     key = (str(simulated.suite.root), scene.name)
     if key not in _proven:
-        own = simulated.play(scene, reference.call)
-        if not isinstance(own.returned, dict):
-            raise HarnessError(f"the reference adapter has no answer at {scene.name}: {own.raised}")
-        _proven[key] = own.returned
-    played = stage.play(scene, adapter)
+        own = adapter is reference.call and stage is simulated
+        _proven[key] = proof_of(scene, played if own else simulated.play(scene, reference.call))
     findings = judge_call(scene, played, _proven[key])
     return Heard(operation, scene.name, findings, not unexercised(scene.brief, played.history).findings)
 

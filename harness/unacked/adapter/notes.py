@@ -90,8 +90,8 @@ def _body(text: bytes) -> dict[str, JSON]:
     return {}
 
 
-class Hung(BaseException):  # noqa: N818 - and no Exception: an adapter must not take it for trouble on the network
-    """The call would never have ended."""
+class Hung(BaseException):
+    """The call would never have ended; no Exception, lest an adapter takes it for trouble on the network."""
 
 
 class WatchedBackend(httpcore2.NetworkBackend):

@@ -15,14 +15,15 @@ from unacked.adapter.stage import Played, Scene
 from unacked.canonical import JSON, InvalidJSON, dumps, loads
 from unacked.claims import Finding
 from unacked.claims.result import result_claim
-from unacked.claims.trail import trail_claim
+from unacked.claims.trail import trail_claim, unexercised
+from unacked.errors import HarnessError
 from unacked.event import Event, History
 from unacked.graph import Verdict
 from unacked.outcome import CATEGORIES, OutcomeClass, Retry
 from unacked.secret import Scanner
 from unacked.tools import TOOLS
 
-__all__ = ["HONESTY", "RULES", "judge_call"]
+__all__ = ["HONESTY", "RULES", "Proof", "judge_call", "proof_of"]
 
 RULES: Mapping[str, tuple[str, str]] = {
     "raised": (
@@ -34,11 +35,18 @@ RULES: Mapping[str, tuple[str, str]] = {
         "give every call a deadline of its own: a timeout for each read never ends a drip or endless 1xx answers",
     ),
     "crashed": ("a process that lives on", "never end the process from inside a tool"),
+    "egress": (
+        "requests to the services of the link only",
+        "use link.http or link.backend; with another HTTP library, link.base_url and --wire loopback",
+    ),
     "baseline-failed": ("ok where nothing goes wrong", "make the call work without a fault first"),
     "not-an-envelope": ("the envelope of docs/results.md", "return every required member, each of its type"),
     "unknown-category": ("a category that the operation's contract has", "see the table in docs/results.md"),
     "wrong-retry": ("the retry instruction of the category", "take the instruction from the table, not from the error"),
-    "unproven-success": ("success only with an answer that holds the contract", "read the answer before you believe it"),
+    "unproven-success": (
+        "success only with an answer that holds the contract",
+        "read the answer before you believe it",
+    ),
     "unproven-claim": (
         "a definite category only where the answer proves it",
         "decide by phase reached, effect class and contract; all else is outcome_unknown",
@@ -49,7 +57,10 @@ RULES: Mapping[str, tuple[str, str]] = {
         "'complete' as the service said it, and not_found only from a complete lookup",
         "an incomplete answer is partial and carries complete = false, also where it is empty",
     ),
-    "secret-in-result": ("no credential in the envelope", "write messages of your own; never pass on the text of errors"),
+    "secret-in-result": (
+        "no credential in the envelope",
+        "write messages of your own; never pass on the text of errors",
+    ),
     "secret-leaked": ("no credential in any sink", "redact where the text is made, not where it is shown"),
     "raw-error-in-result": ("a message of the tool's own", "keep raw errors in diagnostics that the agent never sees"),
 }
@@ -66,11 +77,31 @@ HONESTY = (
 """The rules of every trial that apply to adapters."""
 
 _REQUIRED: Mapping[str, type] = {"ok": bool, "category": str, "operation": str, "retry": str, "message": str}
+_SLOW = frozenset({"delay", "drip"})
+"""Actions after which the whole answer still comes, to whoever waits longer than our own tools."""
 _CAUTIOUS = frozenset({Retry.NEVER.value, Retry.ASK_HUMAN.value})
 _RAW = re.compile(
     r"Traceback|\b[A-Z]\w+(?:Error|Timeout|Exception)\b|\[Errno|\[SSL|<html|<!doctype|HTTP/1\.|\"error\":|\bswept\b",
     re.IGNORECASE,
 )
+
+
+class Proof(NamedTuple):
+    """What our own tools say of a call under the same fault, and how many requests of it the service saw."""
+
+    envelope: Mapping[str, JSON]
+    requests: int
+
+
+def proof_of(scene: Scene, played: Played) -> Proof:
+    """Take the proof from a call of the reference adapter; raises HarnessError where it has no answer."""
+    if not isinstance(played.returned, dict):
+        raise HarnessError(f"the reference adapter has no answer at {scene.name}: {played.raised}")
+    return Proof(played.returned, _requests(scene, played))
+
+
+def _requests(scene: Scene, played: Played) -> int:
+    return sum(event.operation == scene.operation.name for event in played.history.named("remote_received"))
 
 
 class _Claim(NamedTuple):
@@ -91,11 +122,13 @@ class _Claim(NamedTuple):
 class _Judge:
     scene: Scene
     played: Played
-    proven: Mapping[str, JSON]
+    proof: Proof
 
     def findings(self) -> Iterator[Finding]:
         played = self.played
         yield from self._leaks()
+        if played.egress:
+            yield _finding("egress", played.egress[0])
         if played.hung:
             yield _finding("hung", "it went on and on")
             return
@@ -112,10 +145,17 @@ class _Judge:
         if category not in CATEGORIES or category not in self.scene.operation.categories:
             yield _finding("unknown-category", f"{category!r} from {self.scene.operation.name}")
             return
-        claim = _Claim(envelope, category, self.proven)
+        claim = _Claim(envelope, category, self.proof.envelope)
         yield from self._words(claim)
-        yield from self._proof(claim)
+        # An adapter that sent again, or that the fault did not reach, has met another answer than our own tools.
+        if self.is_exercised and _requests(self.scene, played) <= self.proof.requests:
+            yield from self._proof(claim)
         yield from self._ledger(claim)
+
+    @property
+    def is_exercised(self) -> bool:
+        """Whether the fault found something to act on."""
+        return not unexercised(self.scene.brief, self.played.history).findings
 
     def _form_problem(self, value: object) -> str | None:
         if not isinstance(value, dict):
@@ -162,7 +202,9 @@ class _Judge:
             yield _finding("invented-identity", f"{self.scene.operation.identity} = an id that no answer named")
 
     def _as_good(self, claim: _Claim) -> tuple[str, ...]:
-        """Other categories that say the same: a match in an incomplete collection is partial as well."""
+        """Other categories that are as good: an incomplete match is partial, and patience may hear a slow answer out."""
+        if any(fault.action.name in _SLOW for fault in self.scene.brief.faults):
+            return ("ok",)
         return ("partial",) if claim.proven.get("result", {}).get("complete") is False else ()
 
     def _completeness(self, claim: _Claim) -> str | None:
@@ -208,9 +250,9 @@ class _Judge:
                 yield _finding("secret-leaked", f"the call's credential stands in the {sink}")
 
 
-def judge_call(scene: Scene, played: Played, proven: Mapping[str, JSON]) -> list[Finding]:
-    """Judge one call; ``proven`` is the envelope of our own tools for the same fault."""
-    return list(_Judge(scene, played, proven).findings())
+def judge_call(scene: Scene, played: Played, proof: Proof) -> list[Finding]:
+    """Judge one call against the ledger, and against what our own tools say under the same fault."""
+    return list(_Judge(scene, played, proof).findings())
 
 
 def _finding(rule: str, observed: str, expected: str = "") -> Finding:

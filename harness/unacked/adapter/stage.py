@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import Self
 
 import httpcore2
 
@@ -19,6 +20,7 @@ from unacked.clock import Clock, VirtualClock
 from unacked.contract import Operation
 from unacked.event import History
 from unacked.fault import Action, Fault, FaultPlan, Point
+from unacked.guard import guarded
 from unacked.secret import Scanner, mint
 from unacked.services import Setting
 from unacked.suite import LoadedCase, Suite
@@ -70,6 +72,7 @@ class Played:
     identities: frozenset[str]
     said: Sayings
     scanner: Scanner
+    egress: tuple[str, ...]
 
 
 def scenes(case: LoadedCase) -> Iterator[Scene]:
@@ -89,9 +92,7 @@ def scenes(case: LoadedCase) -> Iterator[Scene]:
 
 def _incomplete(case: LoadedCase, clean: Brief, operation: Operation) -> Iterator[Scene]:
     """The four states of a collection that are left: incomplete with and without items, complete and empty."""
-    incomplete = Fault(
-        operation.name, Point.IN_BODY, Action.parse({"replace": {"field": "complete", "value": False}})
-    )
+    incomplete = Fault(operation.name, Point.IN_BODY, Action.parse({"replace": {"field": "complete", "value": False}}))
     nobody = {operation.request or "request_id": _NOBODY}
     yield Scene(case, clean, operation, "no-fault-empty", nobody)
     yield Scene(case, replace(clean, faults=(incomplete,)), operation, "incomplete", {})
@@ -148,18 +149,19 @@ class _Acts:
     """The steps of one scene, the same on every wire."""
 
     def __init__(self, scene: Scene, link: Link, notes: Notes, client: RelocatedClient) -> None:
-        self._scene, self._link, self._notes = scene, link, notes
+        self._scene, self.link, self._notes = scene, link, notes
         self._ids = CorrelationIds("adapter", scene.case.name, scene.place)
+        self.egress: list[str] = []
         self._client = client
 
     def prepare(self) -> dict[str, JSON]:
         """Make the calls that come before, with our own tools; return the arguments of the call under test."""
         known: dict[str, JSON] = {}
-        self._client.use(self._link)
+        self._client.use(self.link)
         toolbox = Toolbox(
             self._scene.case.tools(),
             self._client,
-            token=self._link.token,
+            token=self.link.token,
             emit=self._notes.emit,
             diagnose=lambda _: "d1",
         )
@@ -171,8 +173,8 @@ class _Acts:
             if operation.name == self._scene.operation.name:
                 return arguments | dict(self._scene.overridden)
             known.update(toolbox.call(operation.name, arguments, self._ids.next()).result)
-        names = ((argument.name, "warm-up") for argument in self._scene.operation.arguments)
-        return dict(names) | dict(self._scene.overridden)
+        made_up: dict[str, JSON] = {argument.name: "made-up" for argument in self._scene.operation.arguments}
+        return made_up | dict(self._scene.overridden)
 
     def warm_up(self, adapter: Adapter) -> None:
         """Let the adapter read something, so that it has an open connection, where a fault wants to act on one."""
@@ -190,14 +192,16 @@ class _Acts:
         """Make the call under test; returns its id, what came back, and what was raised."""
         return self._perform(adapter, self._scene.operation.name, arguments)
 
-    def _perform(
-        self, adapter: Adapter, name: str, arguments: dict[str, JSON]
-    ) -> tuple[str, object, str | None]:
+    def _perform(self, adapter: Adapter, name: str, arguments: dict[str, JSON]) -> tuple[str, object, str | None]:
         correlation_id = self._ids.next()
         self._notes.emit("dispatch_started", id=correlation_id, operation=name)
-        link = replace(self._link, correlation_id=correlation_id)
+        link = replace(self.link, correlation_id=correlation_id)
         try:
-            return correlation_id, adapter(name, dict(arguments), link), None
+            with guarded() as watch:
+                try:
+                    return correlation_id, adapter(name, dict(arguments), link), None
+                finally:
+                    self.egress += [str(egress) for egress in watch.refused]
         except KeyboardInterrupt:
             raise
         except Hung:
@@ -239,7 +243,7 @@ class SimulatedStage(Stage):
             finally:
                 plan.end_call()
             network.settle()
-        return _played(scene, link, services, notes, said, correlation_id, returned, raised)
+        return _played(scene, acts, services, notes, said, correlation_id, returned, raised)
 
 
 def _calling(adapter: Adapter, plan: FaultPlan) -> Adapter:
@@ -266,7 +270,7 @@ class LoopbackStage(Stage):
         empty = [suite.service(name)({}, Setting(VirtualClock(), "nobody")) for name in names]
         self._server = LoopbackServer(empty, (), self._emit)
 
-    def __enter__(self) -> LoopbackStage:
+    def __enter__(self) -> Self:
         self._server.__enter__()
         return self
 
@@ -297,7 +301,7 @@ class LoopbackStage(Stage):
             server.arm(*scene.brief.faults)
             correlation_id, returned, raised = acts.perform(adapter, arguments)
             server.settle()
-        return _played(scene, link, services, notes, said, correlation_id, returned, raised)
+        return _played(scene, acts, services, notes, said, correlation_id, returned, raised)
 
 
 def _token(scene: Scene) -> str:
@@ -306,7 +310,7 @@ def _token(scene: Scene) -> str:
 
 def _played(
     scene: Scene,
-    link: Link,
+    acts: _Acts,
     services: Mapping[str, Witness],
     notes: Notes,
     said: Sayings,
@@ -316,6 +320,7 @@ def _played(
 ) -> Played:
     field = scene.operation.identity or ""
     identities: Sequence[set[JSON]] = [service.named(scene.operation.name, field) for service in services.values()]
+    link = acts.link
     assert isinstance(link.backend, WatchedBackend)  # noqa: S101 - a stage makes its links itself
     return Played(
         correlation_id,
@@ -326,4 +331,5 @@ def _played(
         frozenset[str]().union(*identities),
         said,
         Scanner([link.token]),
+        tuple(dict.fromkeys(acts.egress)),
     )

@@ -101,9 +101,7 @@ class _Attended:
         self.lost, self.rule = playing, rule
 
 
-def _work(
-    told: Connection, adapter: str, root: Path, operations: Sequence[str], wire: str, after: str | None
-) -> None:
+def _work(told: Connection, adapter: str, root: Path, operations: Sequence[str], wire: str, after: str | None) -> None:
     """Check in this process, and tell of every call before and after it is made."""
     try:
         suite = load_suite(root)

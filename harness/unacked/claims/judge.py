@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from unacked.canonical import JSON
@@ -75,6 +75,11 @@ class TrialVerdict:
     def rule(self) -> str | None:
         """The rule of the gravest finding; None for a clean PASS."""
         return self.findings[0].rule if self.findings else None
+
+    def with_finding(self, claim: str, finding: Finding) -> TrialVerdict:
+        """Return the verdict with one finding more."""
+        judged = self.claims[claim]
+        return replace(self, claims={**self.claims, claim: Claim.of(claim, (*judged.findings, finding))})
 
     def as_json(self) -> dict[str, JSON]:
         """Return the verdict as a JSON object, as ``verdicts.jsonl`` holds it."""

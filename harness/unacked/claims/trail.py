@@ -12,7 +12,7 @@ from unacked.event import Event, History
 from unacked.fault import Fault
 from unacked.graph import Verdict
 
-__all__ = ["trail_claim", "unexercised"]
+__all__ = ["secret_leaked", "trail_claim", "unexercised"]
 
 
 def trail_claim(brief: Brief, history: History) -> Claim:
@@ -120,10 +120,15 @@ def _is_subsequence(wanted: Sequence[str], names: Sequence[str]) -> bool:
 def _leaks(history: History) -> Iterator[Finding]:
     for event in history.named("trial_end"):
         for sink in event.detail.get("leaks", ()):
-            yield Finding(
-                "secret-leaked",
-                Verdict.UNSAFE,
-                "no credential in any sink",
-                f"a canary credential stands in the {sink}",
-                "find who put it there: the canary is unique to this trial",
-            )
+            yield secret_leaked(sink)
+
+
+def secret_leaked(sink: str) -> Finding:
+    """Return the finding that a credential stands where none may."""
+    return Finding(
+        "secret-leaked",
+        Verdict.UNSAFE,
+        "no credential in any sink",
+        f"a canary credential stands in the {sink}",
+        "find who put it there: the canary is unique to this trial",
+    )

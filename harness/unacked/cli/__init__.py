@@ -19,10 +19,13 @@ COMMANDS = {
     "validate": "check every file of a suite and report all problems at once",
     "show": "show a run, or one trial of it with its transcript and explanation",
     "check": "judge a stored run again, running nothing",
+    "fixtures": "run contract fixtures: what each tool makes of one answer, without an agent",
     "judge": "judge a neutral trace from anywhere",
-    "graph": "lint graphs, measure what a run showed of them, generate suites for them, mutate them",
+    "graph": "lint graphs, measure what a run showed of them, generate suites, mutate them, draw them",
     "audit": "verify that a stored run was not changed",
     "serve": "serve the fake services on real ports, with a control API to arm faults and read ledgers",
+    "adapter": "put tool code of your own to the test at every fault, without any agent",
+    "selftest": "show that what is wrong on purpose is caught, and what is right is left alone",
     "schema": "write the JSON Schemas of the files that users write",
 }
 """The commands and one line on each; the module of a command is ``unacked.cli.<name>_command``."""

@@ -10,10 +10,11 @@ import click
 
 from unacked.canonical import JSON, dumps
 from unacked.cli.options import console, open_suite, out_option, suite_option
-from unacked.engine import RunFolder, find_run, stored_paths
+from unacked.engine import RunFolder, find_run, read_verdicts, stored_paths
 from unacked.errors import ExitCode, HarnessError, Place, Problem, SpecificationError, nearest
 from unacked.graph import BoundGraph, Graph, judge, read_traces
-from unacked.graph.coverage import Coverage, Observation, cover
+from unacked.graph.coverage import Coverage, Observation, comparable, cover, profile_difference
+from unacked.graph.draw import Picture, picture, render_dot, render_mermaid, render_svg, walk_of
 from unacked.graph.generate import expected_lines, generate, trace_lines
 from unacked.graph.lint import Finding, Level, lint_case, lint_graph
 from unacked.graph.mutate import mutate
@@ -119,11 +120,17 @@ def coverage(run: str, other: str | None, out: Path, *, as_json: bool) -> int:
 
 def _difference(folder: RunFolder, first: Coverage, other: RunFolder, *, as_json: bool) -> int:
     second, _ = cover(_observations(other))
-    if as_json:
-        runs = {folder.name: first.as_json()["agents"], other.name: second.as_json()["agents"]}
-        click.echo(dumps({"profiles": runs}))
-    else:
+    if not as_json:
         console().print(difference_text(first, second, (folder.name, other.name)), soft_wrap=True)
+        return ExitCode.PASS
+    differences = [
+        {
+            "agents": list(agents),
+            "per_trial": {"/".join(edge): rates for edge, rates in profile_difference(first, second, agents).items()},
+        }
+        for agents in comparable(first, second)
+    ]
+    click.echo(dumps({"runs": [folder.name, other.name], "profiles": differences}))
     return ExitCode.PASS
 
 
@@ -165,9 +172,13 @@ def generate_command(names: tuple[str, ...], suite_path: Path | None, out: Path)
 
 
 def _write(path: Path, lines: Iterator[Mapping[str, JSON]]) -> None:
+    _write_text(path, "".join(f"{dumps(dict(line))}\n" for line in lines))
+
+
+def _write_text(path: Path, text: str) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("".join(f"{dumps(dict(line))}\n" for line in lines), encoding="utf-8")
+        path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise HarnessError(f"{path}: cannot be written: {error.strerror}") from None
 
@@ -203,6 +214,55 @@ def mutate_command(
     else:
         click.echo(mutation_text(reports))
     return ExitCode.PASS if all(report.rate() >= _FEWEST_KILLED for report in reports) else ExitCode.FAIL
+
+
+# -- pictures ------------------------------------------------------------------------------------------------
+
+_FORMATS: Mapping[str, Callable[[Picture], str]] = {
+    "svg": render_svg,
+    "mermaid": render_mermaid,
+    "dot": render_dot,
+}
+
+
+@command.command("draw")
+@click.argument("name", metavar="GRAPH")
+@suite_option
+@click.option("--format", "form", type=click.Choice(list(_FORMATS)), default="svg", show_default=True)
+@click.option("--run", "run", default=None, help="Draw the walk of a trial of this run.")
+@click.option("--trial", default=None, help="The trial whose walk to draw.")
+@out_option
+@click.option("-o", "--output", type=click.Path(path_type=Path), default=None, help="File (default: standard output).")
+def draw(
+    name: str, suite_path: Path | None, form: str, run: str | None, trial: str | None, out: Path, output: Path | None
+) -> int:
+    """Draw GRAPH: states, allowed calls with their answers, and the walk of a trial with its refused step in red."""
+    if (run is None) is not (trial is None):
+        raise click.UsageError("--run and --trial belong together")
+    if run is not None and trial is not None:
+        drawn = _walked(find_run(run, out), trial, name)
+    else:
+        (graph,) = _graphs(open_suite(suite_path), [name])
+        drawn = picture(graph.bind({}, REGISTRY, {}))
+    text = _FORMATS[form](drawn)
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        _write_text(output, text)
+    return ExitCode.PASS
+
+
+def _walked(folder: RunFolder, trial: str, name: str) -> Picture:
+    """The picture of a graph with the walk of a stored trial."""
+    known = {line["trial"] for line in read_verdicts(folder, folder.manifest()["run"])}
+    if trial not in known:
+        raise SpecificationError([Problem(Place(folder.name), f"no trial {trial!r}", nearest(trial, known))])
+    paths = stored_paths(folder, load_suite(folder.suite, run_code=False), [trial])
+    path = next(iter(paths))
+    graphs = {graph.name: graph for graph in path.brief.graphs}
+    if name not in graphs:
+        raise SpecificationError([Problem(Place(trial), f"no graph {name!r} in this trial", nearest(name, graphs))])
+    return picture(graphs[name], walk_of(path.judgement, name))
 
 
 def _graphs(suite: Suite, names: Collection[str]) -> list[Graph]:

@@ -7,20 +7,11 @@ from pathlib import Path
 import click
 
 from unacked.canonical import dumps
-from unacked.cli.options import open_suite, suite_option
-from unacked.errors import ExitCode
+from unacked.cli.options import EXIT, open_suite, suite_option
 from unacked.graph import Judgement, Verdict, judge, read_traces, render
 from unacked.tools import REGISTRY
 
 __all__ = ["command"]
-
-_EXIT = {
-    Verdict.PASS: ExitCode.PASS,
-    Verdict.INCONCLUSIVE: ExitCode.INCONCLUSIVE,
-    Verdict.ERROR: ExitCode.ERROR,
-    Verdict.FAIL: ExitCode.FAIL,
-    Verdict.UNSAFE: ExitCode.FAIL,
-}
 
 
 @click.command("judge")
@@ -39,7 +30,7 @@ def command(trace: Path, graph_names: tuple[str, ...], suite_path: Path | None, 
         worst = Verdict.worst([worst, judgement.verdict])
         graph = ",".join(judgement.per_graph)
         click.echo(_json(item.name, graph, judgement) if as_json else _text(item.name, judgement))
-    return _EXIT[worst]
+    return EXIT[worst]
 
 
 def _json(name: str, graph: str, judgement: Judgement) -> str:

@@ -7,9 +7,20 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from unacked.errors import ExitCode
+from unacked.graph import Verdict
 from unacked.suite import Suite, load_suite, packaged_suite
 
-__all__ = ["console", "open_suite", "out_option", "suite_option"]
+__all__ = ["EXIT", "console", "open_suite", "out_option", "suite_option"]
+
+EXIT = {
+    Verdict.PASS: ExitCode.PASS,
+    Verdict.INCONCLUSIVE: ExitCode.INCONCLUSIVE,
+    Verdict.ERROR: ExitCode.ERROR,
+    Verdict.FAIL: ExitCode.FAIL,
+    Verdict.UNSAFE: ExitCode.FAIL,
+}
+"""What a command exits with whose worst verdict is this."""
 
 suite_option = click.option(
     "--suite",

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
+from functools import partial
 from pathlib import Path
 
 import click
@@ -15,7 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from unacked.canonical import JSON, dumps
 from unacked.cli.options import console, open_suite, out_option, suite_option
-from unacked.engine import Outcome, Plan, RunFolder, RunRequest, execute, make_plan, open_run, read_verdicts
+from unacked.engine import Canaries, Outcome, Plan, RunFolder, RunRequest, execute, make_plan, open_run, read_verdicts
 from unacked.errors import ExitCode, UnackedError
 from unacked.report import findings_text, first_of_each, printable, run_table, write_junit
 
@@ -66,13 +67,19 @@ def command(
                 return ExitCode.INTERRUPTED
             raise
     lines = list(read_verdicts(folder, plan.run))
+    canaries = Canaries(plan.trials)
     if as_json:
         click.echo(dumps(summary))
     else:
-        _print_run(console(), folder, plan, lines, summary)
+        screen = console()
+        with screen.capture() as shown:
+            _print_run(screen, folder, plan, lines, summary)
+        click.echo(canaries.clean("terminal report", shown.get()), nl=False)
     if junit is not None:
-        write_junit(junit, lines, folder.name)
-    return int(summary["exit_code"])
+        write_junit(junit, lines, folder.name, partial(canaries.clean, "JUnit report"))
+    for sink in canaries.found:
+        click.echo(f"UNSAFE secret-leaked: a canary credential stood in the {sink}; it was taken out", err=True)
+    return ExitCode.FAIL if canaries.found else int(summary["exit_code"])
 
 
 @contextmanager
@@ -139,7 +146,8 @@ def _print_run(screen: Console, folder: RunFolder, plan: Plan, lines: Sequence[L
     for text, style in _summary(plan, summary):
         screen.print(printable(text), style=style, soft_wrap=True)
     place = shlex.quote(str(folder.path))
-    screen.print(f"record: {folder.path}   (unacked show {place} TRIAL)", soft_wrap=True)
+    trial = caught[0]["trial"] if caught else lines[0]["trial"]
+    screen.print(f"record: {folder.path}   (its story: unacked show {place} {trial})", soft_wrap=True)
 
 
 def _summary(plan: Plan, summary: Line) -> Iterator[tuple[str, str]]:
@@ -160,4 +168,4 @@ def _summary(plan: Plan, summary: Line) -> Iterator[tuple[str, str]]:
     for entry in summary["surprises"]:
         yield f"{entry['trial']}: expected {entry['expected']}, got {entry['observed']}", "red"
     if plan.controls and not summary["surprises"]:
-        yield "every control behaved as it declares", "green"
+        yield "every control behaved as it declares: those that are here to be caught were caught", "green"

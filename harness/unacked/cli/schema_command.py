@@ -9,19 +9,24 @@ from pathlib import Path
 import click
 from pydantic import BaseModel
 
-from unacked.case import AgentFile, CaseFile
+from unacked.case import AgentFile, CaseFile, FixtureFile
 from unacked.errors import HarnessError
 from unacked.graph.schema import GraphFile
 
 __all__ = ["command"]
 
-_FILES: Mapping[str, type[BaseModel]] = {"case": CaseFile, "agent": AgentFile, "graph": GraphFile}
+_FILES: Mapping[str, type[BaseModel]] = {
+    "case": CaseFile,
+    "fixture": FixtureFile,
+    "agent": AgentFile,
+    "graph": GraphFile,
+}
 
 
 @click.command("schema")
 @click.argument("directory", type=click.Path(path_type=Path), default=Path("schemas"))
 def command(directory: Path) -> int:
-    """Write case.schema.json, agent.schema.json and graph.schema.json into DIRECTORY (default: schemas)."""
+    """Write JSON Schemas of cases, fixtures, agents and graphs into DIRECTORY (default: schemas)."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
         for name, model in _FILES.items():

@@ -2,6 +2,7 @@
 
 from unacked.engine.audit import Difference, rejudge, verify
 from unacked.engine.folder import RunFolder, find_run
+from unacked.engine.leaks import Canaries
 from unacked.engine.paths import StoredPath, stored_paths
 from unacked.engine.plan import Plan, RunRequest, make_plan
 from unacked.engine.run import Outcome, execute, open_run
@@ -9,6 +10,7 @@ from unacked.engine.summary import expected_of_control, summarize
 from unacked.engine.verdicts import read_verdicts
 
 __all__ = [
+    "Canaries",
     "Difference",
     "Outcome",
     "Plan",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from unacked.canonical import JSON
 from unacked.claims import Brief, judge_trial, side_name
 from unacked.engine.folder import RunFolder, manifest_digest
+from unacked.engine.leaks import TrialCanaries, clean_verdict
 from unacked.engine.verdicts import read_verdicts
 from unacked.errors import RecordError
 from unacked.suite import Suite
@@ -32,7 +33,7 @@ def verify(folder: RunFolder) -> int:
     """
     manifest = folder.manifest()
     seal = _seal(folder, manifest)
-    if manifest_digest(manifest) != seal["manifest"]:
+    if manifest_digest(manifest) != seal["manifest"] or not folder.manifest_is_as_written:
         raise RecordError(f"{folder.path / 'manifest.json'}:1: the manifest was changed after it was sealed")
     _verify_files(folder, seal["files"])
     run, lines = manifest["run"], []
@@ -80,11 +81,13 @@ def _verify_trial(folder: RunFolder, run: str, line: dict[str, JSON]) -> None:
 
 def rejudge(folder: RunFolder, suite: Suite) -> Iterator[tuple[dict[str, JSON], Difference | None]]:
     """Judge every stored trial again, running nothing; yields the new line and how it differs, if it does."""
-    run = folder.manifest()["run"]
+    manifest = folder.manifest()
+    run = manifest["run"]
     for line in read_verdicts(folder, run):
         name = TrialName(run, line["trial"], line["case"])
         history = read_history(folder.events(line["index"], line["trial"]), name)
-        today = judge_trial(side_of(folder, suite, line), history).as_json()
+        canaries = TrialCanaries(manifest["seed"], line["case"], line["agent"], line["repeat"])
+        today = clean_verdict(canaries, judge_trial(side_of(folder, suite, line), history))
         difference = None
         if any(line.get(key) != value for key, value in today.items()):
             difference = Difference(line["trial"], _told(line), _told(today))

@@ -25,6 +25,9 @@ FORMAT = 1
 """Version of the run folder's layout and formats; other versions are refused with a reason."""
 
 _TRIALS_PER_FOLDER = 1000
+_MANIFEST = ("run", "seed", "pins", "plan", "seal")
+_CHAINED = frozenset({"manifest.json", "verdicts.jsonl", ".lock"})
+"""Files that are not in the seal's list: the seal itself, a chain, and the lock, which is always empty."""
 _ENVIRONMENT = ("h11", "httpcore2", "httpx2", "networkx", "pydantic", "PyYAML")
 
 
@@ -144,7 +147,15 @@ class RunFolder:
                 f"{self._manifest}: format {manifest.get('format')!r} is not readable by this version"
                 f" (it reads {FORMAT}); it was written by unacked {manifest.get('version')}"
             )
+        missing = [name for name in _MANIFEST if name not in manifest]
+        if missing:
+            raise RecordError(f"{self._manifest}: the manifest is damaged: it has no {', '.join(missing)}")
         return manifest
+
+    @property
+    def manifest_is_as_written(self) -> bool:
+        """Whether the manifest is, byte for byte, what this version writes for its content."""
+        return self._manifest.read_bytes() == f"{dumps(self.manifest())}\n".encode()
 
     @staticmethod
     def read_json(path: Path) -> dict[str, JSON]:
@@ -185,17 +196,16 @@ class RunFolder:
         self.write_manifest(manifest)
 
     def file_digests(self) -> dict[str, JSON]:
-        """Digests of the files that are not chained; the records of interrupted trials are among them."""
-        paths = [
-            self.summary,
-            self.timings,
-            self.diagnostics,
-            *self.files("suite"),
-            *self.files("events", "*.aborted-*"),
-        ]
-        return {
-            str(path.relative_to(self.path)): file_digest(path) for path in paths if "__pycache__" not in path.parts
-        }
+        """Digests of all files but those that are chained, and of none that was put there by another name."""
+        digests: dict[str, JSON] = {}
+        for path in sorted(self.path.rglob("*")):
+            name = str(path.relative_to(self.path))
+            if path.is_symlink() or not (path.is_file() or path.is_dir()):
+                raise RecordError(f"{path}: is no plain file; nothing in a run is")
+            chained = name in _CHAINED or (name.startswith("events/") and path.suffix == ".jsonl")
+            if path.is_file() and not chained and not name.startswith("reports/"):
+                digests[name] = file_digest(path)
+        return digests
 
     def files(self, folder: str, pattern: str = "*") -> list[Path]:
         """Return the files below one of the run's folders, in the order of their names."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from unacked.claims import Brief, moves
@@ -28,13 +28,15 @@ class StoredPath:
     judgement: Judgement
 
 
-def stored_paths(folder: RunFolder, suite: Suite) -> Iterator[StoredPath]:
-    """Yield the path of every trial of a run, running nothing; raises RecordError."""
+def stored_paths(folder: RunFolder, suite: Suite, trials: Collection[str] | None = None) -> Iterator[StoredPath]:
+    """Yield the path of every trial of a run, or of some trials, running nothing; raises RecordError."""
     run = folder.manifest()["run"]
     for line in read_verdicts(folder, run):
-        brief = side_of(folder, suite, line)
-        history = read_history(folder.events(line["index"], line["trial"]), TrialName(run, line["trial"], line["case"]))
-        yield _path(line["trial"], line["agent"], brief, history)
+        if trials is not None and line["trial"] not in trials:
+            continue
+        name = TrialName(run, line["trial"], line["case"])
+        history = read_history(folder.events(line["index"], line["trial"]), name)
+        yield _path(line["trial"], line["agent"], side_of(folder, suite, line), history)
 
 
 def _path(trial: str, agent: str, brief: Brief, history: History) -> StoredPath:

@@ -28,11 +28,12 @@ from unacked import __version__
 from unacked.canonical import JSON
 from unacked.claims import judge_trial
 from unacked.engine.folder import FORMAT, RunFolder, environment
+from unacked.engine.leaks import Canaries, TrialCanaries, clean_summary, clean_verdict
 from unacked.engine.lines import cut_unfinished
-from unacked.engine.plan import Plan, identity
+from unacked.engine.plan import Plan, identity, make_plan
 from unacked.engine.summary import summarize
 from unacked.engine.verdicts import Verdicts, verdict_line
-from unacked.errors import ExitCode, HarnessError, Place, Problem, SpecificationError
+from unacked.errors import ExitCode, HarnessError, Place, Problem, RecordError, SpecificationError
 from unacked.guard import guarded
 from unacked.suite import Suite, load_suite
 from unacked.trial import Bench, TrialPlan
@@ -71,6 +72,9 @@ def open_run(suite: Suite, plan: Plan, out: Path, run_id: str | None) -> RunFold
         if manifest["seal"] is None:
             folder.prepare(len(plan.trials))
             folder.keep_suite(suite)
+            kept = make_plan(load_suite(folder.suite), plan.request)
+            if kept.run != plan.run:
+                raise RecordError(f"{folder.suite}: the run's own copy of the suite was changed; it cannot be resumed")
     return folder
 
 
@@ -134,7 +138,7 @@ def execute(folder: RunFolder, plan: Plan, *, jobs: int, told: Callable[[Outcome
             if watch.refused:
                 raise HarnessError(f"outside of any trial, a connection to {watch.refused[0]} was refused")
             summary = summarize(plan.as_json(), load_suite(folder.suite, run_code=False), verdicts.read())
-            folder.write_json(folder.summary, summary)
+            folder.write_json(folder.summary, clean_summary(Canaries(plan.trials), summary))
             folder.seal(verdicts.head)
         return folder.read_json(folder.summary)
 
@@ -221,7 +225,8 @@ def run_trial(bench: Bench, folder: RunFolder, trial: TrialPlan) -> Outcome:
     _set_aside(events)
     record = bench.run(trial, events)
     verdict = judge_trial(bench.suite.cases[trial.case].side(twin=trial.twin, place=trial.place), record.history)
-    line = verdict_line(trial, verdict, record.head, record.diagnostics)
+    told = clean_verdict(TrialCanaries.of(trial), verdict)
+    line = verdict_line(trial, told, record.head, record.diagnostics)
     return Outcome(line, record.diagnostics, round(time.perf_counter() - wall, 6), round(time.process_time() - cpu, 6))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from unacked.canonical import JSON, digest
-from unacked.claims import TrialVerdict
 from unacked.engine.folder import RunFolder
 from unacked.engine.lines import cut_torn_line
 from unacked.errors import RecordError
@@ -16,7 +15,7 @@ __all__ = ["Verdicts", "read_verdicts", "verdict_line"]
 
 
 def verdict_line(
-    trial: TrialPlan, verdict: TrialVerdict, events: str, diagnostics: Sequence[Mapping[str, JSON]]
+    trial: TrialPlan, verdict: Mapping[str, JSON], events: str, diagnostics: Sequence[Mapping[str, JSON]]
 ) -> dict[str, JSON]:
     """Return a trial's line; ``events`` is the last hash of its record. Raw errors are pinned by their digest."""
     return {
@@ -27,7 +26,7 @@ def verdict_line(
         "place": trial.place,
         "agent": trial.agent,
         "repeat": trial.repeat,
-        **verdict.as_json(),
+        **verdict,
         "events": events,
         "diagnostics": digest(list(diagnostics)) if diagnostics else None,
     }

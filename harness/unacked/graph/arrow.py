@@ -27,6 +27,7 @@ from unacked.contract import Operation, Registry
 from unacked.document import Document, Location, validate
 from unacked.errors import Problem, SpecificationError, nearest
 from unacked.graph.model import covering_key
+from unacked.graph.schema import LintFile
 from unacked.outcome import CATEGORIES, OutcomeClass
 
 __all__ = ["expand_arrows"]
@@ -39,6 +40,7 @@ class _ArrowFile(BaseModel):
     version: int = 1
     roles: dict[str, str | None] = {}
     arrows: list[str] = Field(min_length=1)
+    lint: LintFile = LintFile()
 
 
 @dataclass(slots=True)
@@ -69,6 +71,7 @@ def expand_arrows(document: Document, registry: Registry) -> JSON:
         "roles": dict(file.roles),
         "thread": {"name": file.graph},
         "states": _States(lines, registry).expanded(),
+        "lint": file.lint.model_dump(),
     }
 
 

@@ -16,7 +16,7 @@ from unacked.graph.judgement import Judgement
 from unacked.graph.model import BoundGraph
 from unacked.graph.moves import Call, Event, Result
 
-__all__ = ["Coverage", "Observation", "Share", "cover", "profile_difference"]
+__all__ = ["Coverage", "Observation", "Share", "comparable", "cover", "profile_difference"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,6 +168,14 @@ def cover(observations: Iterable[Observation]) -> tuple[Coverage, Mapping[str, C
         together.add(seen)
         cases.setdefault(seen.case, Coverage()).add(seen)
     return together, dict(sorted(cases.items()))
+
+
+def comparable(first: Coverage, second: Coverage) -> list[tuple[str, str]]:
+    """Return which agents of two runs to compare: each with its namesake, or the only one with the only other."""
+    pairs = [(agent, agent) for agent in sorted(first.trials.keys() & second.trials.keys())]
+    if not pairs and len(first.trials) == len(second.trials) == 1:
+        pairs = [(next(iter(first.trials)), next(iter(second.trials)))]
+    return pairs
 
 
 def profile_difference(first: Coverage, second: Coverage, agents: tuple[str, str]) -> dict[Pair, tuple[float, float]]:

@@ -24,7 +24,6 @@ from unacked.graph.explore import (
     Example,
     Kind,
     Letter,
-    Local,
     Machine,
     Script,
     Situation,
@@ -32,13 +31,14 @@ from unacked.graph.explore import (
     Step,
     Survey,
     Variant,
-    first_difference,
+    compare,
     refusal,
     variants,
 )
 from unacked.graph.explore.edges import edge_operations, home, inert
 from unacked.graph.judgement import judge_events
 from unacked.graph.model import BoundGraph, Edge, Finality, Graph
+from unacked.graph.model import Step as EdgeStep
 from unacked.graph.moves import Call, End, Event, Result
 from unacked.graph.verdict import VERDICTS, EndReason, Standing, Verdict
 
@@ -224,24 +224,32 @@ class _Writer:
         (local,) = example.situation
         row = self._machine.row(self._machine.opened(local, example.letter), example.letter.operation)
         step = next(step for step in row.allow if step.edge is edge)
-        found: tuple[Difference, Answer, Local] | None = None
+        found = self._telling_answer(example, step)
+        if found is None:
+            self.missed[name] = f"no later call tells whether {edge.when.conjuncts[0].text!r} held"
+            return
+        difference, answer = found
+        before = (*self._space.way(example.situation), Step(example.letter, answer))
+        self._add(name, Purpose.WITNESS, (*before, *difference.steps), difference.letter)
+
+    def _telling_answer(self, example: Example, step: EdgeStep) -> tuple[Difference, Answer] | None:
+        """The shortest way to tell whether an edge allowed a call, behind which answer to it."""
+        (local,) = example.situation
+        pairs = []
         for answer in self._space.answers(example.situation, example.letter):
             actual = local
             if example.reaction.step is not None:
                 actual, _ = self._machine.arrive(local, example.letter, example.reaction.step, answer)
             supposed, _ = self._machine.arrive(local, example.letter, step, answer)
             if actual != supposed:
-                difference = first_difference(
-                    [self._graph, self._graph], self._alphabet, start=(actual, supposed), depth=_DEEPEST
-                )
-                if difference and (found is None or len(difference.steps) < len(found[0].steps)):
-                    found = difference, answer, actual
-        if found is None:
-            self.missed[name] = f"no later call tells whether {edge.when.conjuncts[0].text!r} held"
-            return
-        difference, answer, actual = found
-        before = (*self._space.way(example.situation), Step(example.letter, answer))
-        self._add(name, Purpose.WITNESS, (*before, *difference.steps), difference.letter)
+                pairs.append((answer, (actual, supposed)))
+        for depth in range(_DEEPEST + 1):
+            for answer, pair in pairs:
+                graphs = [self._graph, self._graph]
+                found = compare(graphs, self._alphabet, start=pair, depth=depth).difference
+                if found is not None:
+                    return found, answer
+        return None
 
     def _strangers(self) -> Iterator[Operation]:
         """The operations that the graph does not know."""

@@ -426,7 +426,7 @@ class Monitor:
         if target.to != thread.state:
             thread.state = target.to
             thread.entered_by, thread.entered_how = event, result.category
-            thread.informed = frozenset(result.visible_to or (move.call.agent,))
+            thread.informed = frozenset((move.call.agent,) if result.visible_to is None else result.visible_to)
 
 
 _STANDINGS: Mapping[Finality, Standing] = {

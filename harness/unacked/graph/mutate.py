@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from unacked.canonical import JSON
 from unacked.contract import Registry
 from unacked.errors import SpecificationError
-from unacked.graph.explore import Alphabet, Variant, first_difference, told, variants
+from unacked.graph.explore import Alphabet, Variant, compare, told, variants
 from unacked.graph.generate import GeneratedTrace
 from unacked.graph.judgement import Judgement, judge_events
 from unacked.graph.model import BoundGraph, Graph
@@ -163,14 +163,19 @@ def _answer(judgement: Judgement) -> Answer:
 
 def _explained(graph: Graph, registry: Registry, mutant: Mutant, depth: int | None) -> Survivor:
     """Compare a survivor with the original: either nothing can tell them apart, or this would."""
+    complete = True
     for variant in variants(graph):
         pair = [variant.bind(graph, registry), variant.bind(mutant.graph, registry)]
-        difference = first_difference(pair, Alphabet(pair, registry.values()), depth=depth)
-        if difference is not None:
+        found = compare(pair, Alphabet(pair, registry.values()), depth=depth)
+        complete &= found.complete
+        if found.difference is not None:
+            difference = found.difference
             way = " -> ".join(told(difference.steps, difference.letter)) or "the end"
             original, mutated = (word or "allowed" for word in difference.said)
             reason = f"not killed: {way} is {original} by the original and {mutated} by the mutant"
             return Survivor(mutant.name, equivalent=False, reason=_of(variant, reason))
+    if not complete:
+        return Survivor(mutant.name, equivalent=False, reason="not killed: there is too much to compare for a proof")
     limit = "" if depth is None else f" within {depth} calls"
     return Survivor(mutant.name, equivalent=True, reason=f"equivalent: no call and no end tells it{limit}")
 

@@ -14,7 +14,7 @@ __all__ = ["pytest_addoption", "pytest_configure"]
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options; all of them carry our prefix."""
     group = parser.getgroup("unacked", "agent behaviour cases")
-    group.addoption("--unacked", action="store_true", default=False, help="collect *.case.yaml files as tests")
+    group.addoption("--unacked", action="store_true", default=False, help="collect cases and fixtures as tests")
     group.addoption(
         "--unacked-agent",
         action="append",
@@ -24,7 +24,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption("--unacked-suite", default=None, metavar="DIR", help="suite folder (default: found from the case)")
     group.addoption("--unacked-seed", default="0", metavar="SEED", help="seed of every trial (default: 0)")
-    parser.addini("unacked", "collect *.case.yaml files as tests", type="bool", default=False)
+    parser.addini("unacked", "collect cases and fixtures as tests", type="bool", default=False)
     parser.addini("unacked_agents", "agents to run each case with", type="args", default=[])
 
 

@@ -1,4 +1,6 @@
-"""Cases as test items: one for each side of a case and each agent, ``C05[careful]`` or ``C05.twin[careful]``.
+"""Cases and contract fixtures as test items.
+
+One for each fixture, and one for each side of a case and each agent: ``C05[careful]`` or ``C05.twin[careful]``.
 
 An item runs its trial in pytest's set-up phase and tells the verdict in the call phase. So a trial that judged
 nothing (ERROR, INCONCLUSIVE) is an error in pytest's words, and UNSAFE or FAIL is a failure; none is a skip.
@@ -15,6 +17,7 @@ import pytest
 from unacked.canonical import JSON
 from unacked.claims import CLAIMS
 from unacked.errors import SpecificationError, UnackedError
+from unacked.fixtures import LoadedFixture
 from unacked.graph import Verdict
 from unacked.pytest_plugin.session import CaseSession, Options, SuiteBench
 from unacked.suite import LoadedCase
@@ -92,6 +95,39 @@ class UnackedCaseFile(pytest.File):
             yield UnackedTrial.from_parent(self, name=name, bench=bench, case=case, trial=trial)
 
 
+class UnackedFixture(pytest.Item):
+    """One contract fixture, run and judged as ``unacked fixtures`` does it."""
+
+    def __init__(self, name: str, parent: UnackedFixtureFile, *, loaded: LoadedFixture) -> None:
+        super().__init__(name, parent)
+        self._loaded = loaded
+
+    def runtest(self) -> None:
+        """Run the fixture and tell what was found."""
+        result = self.config.stash[_SESSION].run_fixture(self._loaded)
+        if result.findings:
+            told = (f"{item.rule}: expected {item.expected}; observed {item.observed}" for item in result.findings)
+            pytest.fail("\n".join((f"{result.verdict} {self.name}", *told)), pytrace=False)
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """Point at the fixture in its file."""
+        return self.path, max(self._loaded.document.key_place(("fixture",)).line - 1, 0), self.name
+
+
+class UnackedFixtureFile(pytest.File):
+    """One ``*.fixture.yaml`` file."""
+
+    def collect(self) -> Iterator[UnackedFixture]:
+        """Yield the fixture; whatever is wrong with the suite's fixtures is one collection error."""
+        session = self.config.stash[_SESSION]
+        try:
+            loaded = session.fixture(self.path)
+        except SpecificationError as error:
+            raise self.CollectError(session.told(error, self.path)) from None
+        if loaded is not None:
+            yield UnackedFixture.from_parent(self, name=loaded.fixture.name, loaded=loaded)
+
+
 def _properties(line: Mapping[str, JSON]) -> Iterator[tuple[str, str]]:
     """Yield the properties of a JUnit test case; what a verdict does not have is left out."""
     for name in ("trial", "verdict", "rule", "luck"):
@@ -119,8 +155,10 @@ def _record_folder(config: pytest.Config) -> Path:
     return factory.mktemp("unacked")
 
 
-def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> UnackedCaseFile | None:
-    """Take the files of cases."""
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.File | None:
+    """Take the files of cases and of fixtures."""
+    if file_path.name.endswith(".fixture.yaml"):
+        return UnackedFixtureFile.from_parent(parent, path=file_path)
     if not file_path.name.endswith(".case.yaml"):
         return None
     return UnackedCaseFile.from_parent(parent, path=file_path)

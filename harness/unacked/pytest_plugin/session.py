@@ -11,6 +11,7 @@ from unacked.document import read_yaml
 from unacked.engine import RunFolder, RunRequest, expected_of_control, make_plan
 from unacked.engine.run import run_trial
 from unacked.errors import Place, Problem, SpecificationError
+from unacked.fixtures import FixtureBench, FixtureResult, LoadedFixture, load_fixtures
 from unacked.graph import Verdict
 from unacked.report import findings_text
 from unacked.suite import CONTENT_FOLDERS, LoadedCase, Suite, load_suite
@@ -83,6 +84,8 @@ class CaseSession:
         """Names of the cases that were found and cannot be run yet."""
         self._options = options
         self._make_folder = make_folder
+        self._fixtures: dict[Path, Mapping[Path, LoadedFixture]] = {}
+        self._fixture_bench: FixtureBench | None = None
         self._benches: dict[Path, SuiteBench | SpecificationError] = {}
         self._told: set[Problem] = set()
 
@@ -104,6 +107,19 @@ class CaseSession:
         folder = RunFolder(self._make_folder())
         folder.prepare(1)
         return SuiteBench(suite, folder, self._options)
+
+    def fixture(self, path: Path) -> LoadedFixture | None:
+        """Return the fixture of a file, None where another suite is tested; raises SpecificationError."""
+        root = self._options.suite or _root_above(path)
+        if root not in self._fixtures:
+            self._fixtures[root] = {loaded.path.resolve(): loaded for loaded in load_fixtures(root).values()}
+        return self._fixtures[root].get(path.resolve())
+
+    def run_fixture(self, loaded: LoadedFixture) -> FixtureResult:
+        """Run one fixture; all of them share an HTTP client."""
+        if self._fixture_bench is None:
+            self._fixture_bench = FixtureBench()
+        return self._fixture_bench.run(loaded.fixture)
 
     def told(self, error: SpecificationError, path: Path) -> str:
         """Return the problems as text: those of the file itself, and any that no other file has told yet."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from unacked.graph.coverage import Coverage, profile_difference
+from unacked.graph.coverage import Coverage, comparable, profile_difference
 from unacked.report.text import printable
 
 __all__ = ["coverage_text", "difference_text"]
@@ -51,15 +51,9 @@ def _cases(cases: Mapping[str, Coverage]) -> Iterator[str]:
 
 
 def difference_text(first: Coverage, second: Coverage, names: tuple[str, str]) -> str:
-    """Return which edges agents took more often in one run than in the other, each agent beside its namesake.
-
-    Where each run has a single agent the two are compared, whatever they are called.
-    """
-    pairs = [(agent, agent) for agent in sorted(first.trials.keys() & second.trials.keys())]
-    if not pairs and len(first.trials) == len(second.trials) == 1:
-        pairs = [(next(iter(first.trials)), next(iter(second.trials)))]
+    """Return which edges agents took more often in one run than in the other."""
     lines = []
-    for one, two in pairs:
+    for one, two in comparable(first, second):
         lines.append(f"{printable(one)} in {names[0]} | {printable(two)} in {names[1]}: times taken in a trial")
         difference = profile_difference(first, second, (one, two))
         lines += [

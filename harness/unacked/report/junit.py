@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from unacked.canonical import JSON
@@ -14,8 +14,13 @@ from unacked.report.text import printable
 __all__ = ["write_junit"]
 
 
-def write_junit(path: Path, lines: Sequence[Mapping[str, JSON]], name: str) -> None:
-    """Write one test case a trial; UNSAFE and FAIL are failures, ERROR and INCONCLUSIVE are errors, never skips."""
+def write_junit(
+    path: Path, lines: Sequence[Mapping[str, JSON]], name: str, clean: Callable[[str], str] = lambda text: text
+) -> None:
+    """Write one test case a trial; UNSAFE and FAIL are failures, ERROR and INCONCLUSIVE are errors, never skips.
+
+    ``clean`` is asked before anything is written: it takes out what must not be there.
+    """
     suite = ET.Element("testsuite", name=name, tests=str(len(lines)))
     counts = {"failures": 0, "errors": 0}
     for line in lines:
@@ -32,7 +37,7 @@ def write_junit(path: Path, lines: Sequence[Mapping[str, JSON]], name: str) -> N
     for key, count in counts.items():
         suite.set(key, str(count))
     try:
-        ET.ElementTree(suite).write(path, encoding="utf-8", xml_declaration=True)
+        path.write_text(clean(ET.tostring(suite, "utf-8", xml_declaration=True).decode()), encoding="utf-8")
     except OSError as error:
         raise HarnessError(f"{path}: cannot be written: {error.strerror}") from None
 

@@ -1,6 +1,6 @@
 """Suites: folders of cases, graphs, fake services and agents."""
 
 from unacked.suite.loader import load_suite
-from unacked.suite.suite import CONTENT_FOLDERS, LoadedAgent, LoadedCase, Suite, packaged_suite
+from unacked.suite.suite import CONTENT_FOLDERS, LoadedAgent, LoadedCase, Suite, packaged_suite, shipped_suite
 
-__all__ = ["CONTENT_FOLDERS", "LoadedAgent", "LoadedCase", "Suite", "load_suite", "packaged_suite"]
+__all__ = ["CONTENT_FOLDERS", "LoadedAgent", "LoadedCase", "Suite", "load_suite", "packaged_suite", "shipped_suite"]

@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
-from unacked.case import CaseFile
+from unacked.case import CaseFile, Expectation
 from unacked.clock import VirtualClock
 from unacked.contract import Operation
 from unacked.document import Document, Location
@@ -92,6 +92,8 @@ def _faults(document: Document, file: CaseFile) -> Iterator[Problem]:
             yield document.problem(location, f"{written.operation} never touches the wire, so no fault can reach it")
     if file.twins and not any(written.value().ambiguous for written in file.listed_faults):
         yield document.problem(("twins",), "no fault of this case leaves the effect open, so there is no twin")
+    if not file.faults and file.expect == Expectation():
+        yield document.problem((), "a case without a fault and without expectations proves nothing")
     if file.trap and not file.listed_faults:
         yield document.problem(("trap",), "a case without a fault sets no trap")
 
@@ -161,6 +163,10 @@ def _script(document: Document, file: CaseFile) -> Iterator[Problem]:
         name, arguments = next(iter(step.items()))
         yield from _named(document, file, ("script", index, name), name)
         yield from _arguments(document, ("script", index, name), REGISTRY.get(name), arguments)
+        operation = REGISTRY.get(name)
+        if operation is not None and operation.writes and name not in file.effects:
+            hint = f"effects: {{{name}: [...]}} with what the task asks for"
+            yield document.problem(("script", index, name), f"the task asks for a {name} that no effect declares", hint)
     for index, step in enumerate(file.incident.behaviour if file.incident else ()):
         name = next(iter(step))
         yield from _named(document, file, ("incident", "behaviour", index, name), name)

@@ -63,7 +63,7 @@ def _graphs(root: Path, problems: _Problems) -> tuple[dict[str, Document], dict[
     documents: dict[str, Document] = {}
     graphs: dict[str, Graph] = {}
     for path in sorted((root / "transitions").glob("*.yaml")):
-        if path.name.endswith(".case.yaml"):
+        if path.name.endswith((".case.yaml", ".fixture.yaml")):
             continue
         document = problems.attempt(read_yaml, path, name=_shown(path, root))
         graph = problems.attempt(load_graph, document, REGISTRY) if document else None

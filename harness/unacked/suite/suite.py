@@ -22,7 +22,7 @@ from unacked.suite.sweep import swept
 from unacked.suite.terms import declared_tool
 from unacked.tools import TOOLS, Tool
 
-__all__ = ["CONTENT_FOLDERS", "LoadedAgent", "LoadedCase", "Suite", "packaged_suite"]
+__all__ = ["CONTENT_FOLDERS", "LoadedAgent", "LoadedCase", "Suite", "packaged_suite", "shipped_suite"]
 
 CONTENT_FOLDERS = ("agents", "fake_services", "transitions")
 """The folders that make a folder a suite."""
@@ -75,7 +75,7 @@ class LoadedCase:
         incident = self.file.incident
         return Task(
             self.file.task,
-            self.offered,
+            dict(self.offered),
             script=_steps(self.file.script),
             behaviour=_steps(incident.behaviour) if incident else (),
             graphs=() if self.declared is None else self.declared.graphs,
@@ -206,6 +206,11 @@ def packaged_suite() -> Path:
     here = Path.cwd()
     if all((here / name).is_dir() for name in CONTENT_FOLDERS):
         return here
+    return shipped_suite()
+
+
+def shipped_suite() -> Path:
+    """Return the suite that comes with unacked, in a wheel or a checkout; raises SpecificationError."""
     package = Path(__file__).resolve().parents[1]
     for candidate in (package / "_suite", package.parents[1]):
         if all((candidate / name).is_dir() for name in CONTENT_FOLDERS):

@@ -25,11 +25,18 @@ _PARAMETERS: Mapping[str, Callable[[Operation], Sequence[JSON]]] = {
     "cut": lambda _: [12],
     "status": lambda _: [{"code": code, "body": {"error": "swept"}} for code in _STATUSES],
     "rate_limit": lambda _: [30],
+    "failure": lambda operation: [{"status": code} for code in (500, 404, 422, *_documented(operation))],
     "body": lambda _: ["{}", "[]"],
     "replace": lambda operation: [{"field": name, "value": None} for name in _answered(operation)],
     "remove": lambda operation: [{"field": name} for name in _answered(operation)],
 }
 """Parameters for the actions that need some; all others act with their defaults, in each of their kinds."""
+
+
+def _documented(operation: Operation) -> tuple[int, ...]:
+    """The statuses by which the service says that it did not do it."""
+    endpoint = TOOLS[operation.name].endpoint
+    return () if endpoint is None else endpoint.failures
 
 
 def _answered(operation: Operation) -> list[str]:

@@ -83,6 +83,13 @@ def _by_answer(
         return _refusal(403 if status == 404 and endpoint.hides_denial else status, headers, body)
     if status in endpoint.failures:
         return _documented("confirmed_failure", body)
+    return _by_content(status, body, operation, endpoint, correlation_id, target)
+
+
+def _by_content(
+    status: int, body: Mapping[str, JSON], operation: Operation, endpoint: Endpoint, correlation_id: str, target: JSON
+) -> Finding:
+    """What an answer proves that is no refusal: only a body that holds the whole contract proves that it is done."""
     accepted = status == 202 and operation.writes
     if status != endpoint.success and not accepted:
         return _malformed("status", str(endpoint.success))
@@ -92,8 +99,9 @@ def _by_answer(
         return _malformed("/error", "absent where the status says done")
     if endpoint.lookup:
         return _lookup(operation, body)
-    if operation.target in body and body[operation.target] != target:
-        return _malformed(f"/{operation.target}", "the one that was asked for")
+    named = operation.target
+    if named is not None and named in body and body[named] != target:
+        return _malformed(f"/{named}", "the one that was asked for")
     return _success(operation, body, "accepted" if accepted else "ok")
 
 

@@ -91,8 +91,8 @@ class Recorder:
 class Diagnostics:
     """The raw errors of one trial, without its secrets; kept apart from everything that agents and reports see."""
 
-    def __init__(self, redact: Callable[[str], str]) -> None:
-        self._redact = redact
+    def __init__(self, redact: Callable[[str], str], leaks: Callable[[JSON], bool] = lambda _: False) -> None:
+        self._redact, self._leaks = redact, leaks
         self.entries: list[dict[str, JSON]] = []
 
     def keep(self, entry: Mapping[str, JSON]) -> str:
@@ -100,7 +100,10 @@ class Diagnostics:
         reference = f"d{len(self.entries) + 1}"
         text = dumps(dict(entry))
         redacted = self._redact(text)
-        self.entries.append({"ref": reference, **(entry if redacted == text else loads(redacted))})
+        kept: Mapping[str, JSON] = entry if redacted == text else loads(redacted)
+        if self._leaks(dict(kept)):  # a secret in pieces, each of them nothing by itself
+            kept = dict.fromkeys(kept, "[redacted]")
+        self.entries.append({"ref": reference, **kept})
         return reference
 
 

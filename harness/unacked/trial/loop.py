@@ -95,7 +95,7 @@ def converse(
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001 - whatever an agent raises, it has stopped by its own doing
-            return "finished", f"{type(error).__name__}: {error}"
+            return "finished", _told(error)
         if reply.text:
             emit("agent_message", detail={"turn": turn, "text": reply.text})
         if not reply.calls:
@@ -108,11 +108,31 @@ def converse(
     return "budget", None
 
 
+def _told(error: BaseException) -> str:
+    """An exception in words, with those that it came from: none of them may hold a secret."""
+    chain: list[BaseException] = []
+    cause: BaseException | None = error
+    while cause is not None and cause not in chain:
+        chain.append(cause)
+        cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
+    return " <- ".join(f"{type(link).__name__}: {_words(link)}" for link in chain)
+
+
+def _words(error: BaseException) -> str:
+    """What an agent's exception says, if it can say anything."""
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 - it is the agent's class, and may do anything
+        return "(it cannot be put into words)"
+
+
 def _check(reply: Reply) -> None:
     """Raise TypeError or ValueError where a reply holds anything but calls with arguments in JSON."""
     for call in reply.calls:
         if not isinstance(call, Call):
             raise TypeError(f"an agent makes calls, not {call!r}")
+        if not isinstance(call.operation, str):
+            raise TypeError(f"an operation is named by a text, not by {call.operation!r}")
         dumps(dict(call.arguments))
 
 

@@ -21,6 +21,7 @@ from unacked.tools.client import ToolClient
 from unacked.trail import Diagnostics, Recorder, TrialName
 from unacked.trial.desk import Credential, Desk
 from unacked.trial.loop import Dispatcher, Ending, converse
+from unacked.trial.sinks import leaking_sinks
 from unacked.trial.world import CorrelationIds, Vault, World
 
 __all__ = ["Bench", "TrialPlan", "TrialRecord"]
@@ -89,7 +90,8 @@ class _Trial:
         self._clock = VirtualClock()
         self._vault = Vault(plan.seed, plan.case, plan.agent, str(plan.repeat))
         self._recorder = Recorder(events, plan.record_name, self._clock, REGISTRY)
-        self._diagnostics = Diagnostics(self._vault.redact)
+        self._diagnostics = Diagnostics(self._vault.redact, self._vault.leaked_in_json)
+        self._raised: list[str] = []
         self._bench = bench
 
     def run(self) -> TrialRecord:
@@ -100,15 +102,18 @@ class _Trial:
             try:
                 end["reason"], trouble = self._work(end)
             except (Exception, SystemExit) as error:  # noqa: BLE001 - a crash of ours is never taken for a pass
-                reference = self._diagnostics.keep({"traceback": traceback.format_exc()})
+                self._raised.append(traceback.format_exc())
+                reference = self._diagnostics.keep({"traceback": self._raised[-1]})
                 told = error if isinstance(error, UnackedError) else type(error).__name__
                 end["reason"], trouble = "crash", f"{told} (diagnostics {reference})"
             if trouble is not None:
+                self._raised.append(trouble)
                 end["trouble"] = self._vault.redact(trouble)
             if watch.refused:
                 end["egress"] = sorted({self._vault.redact(str(egress)) for egress in watch.refused})
-            if self._vault.leaked_in(self._recorder.written()):
-                end["leaks"] = ["events"]
+            leaks = self._leaks()
+            if leaks:
+                end["leaks"] = leaks
             self._recorder.emit("trial_end", detail=end)
             return TrialRecord(self._recorder.history(), self._recorder.close(), self._diagnostics.entries)
 
@@ -135,6 +140,16 @@ class _Trial:
         world.settle()
         end["world"] = dict(world.summary())
         return ending
+
+    def _leaks(self) -> list[str]:
+        record = self._recorder
+        return leaking_sinks(
+            self._vault,
+            written=record.written(),
+            history=record.history(),
+            raised=self._raised,
+            diagnostics=self._diagnostics.entries,
+        )
 
     def _beginning(self) -> dict[str, JSON]:
         plan = self._plan

@@ -62,6 +62,10 @@ class Vault:
         """Return whether a credential of this trial stands in ``text``, in whatever spelling."""
         return self._scan().leaks(text)
 
+    def leaked_in_json(self, value: JSON) -> bool:
+        """Return whether a credential of this trial stands in a JSON value, whole or in pieces side by side."""
+        return self._scan().leaks_in(value)
+
     def _scan(self) -> Scanner:
         if self._scanner is None:
             self._scanner = Scanner(self._all)

@@ -1,6 +1,6 @@
 """All that a graph can do, looked at exhaustively: the ground on which lints, coverage and generated suites stand."""
 
-from unacked.graph.explore.compare import Difference, first_difference, refusal
+from unacked.graph.explore.compare import Comparison, Difference, compare, refusal
 from unacked.graph.explore.letters import Alphabet, Answer, Letter
 from unacked.graph.explore.reaction import Kind, Local, Machine, Reaction
 from unacked.graph.explore.script import Script, told
@@ -12,6 +12,7 @@ __all__ = [
     "Alphabet",
     "Answer",
     "Arrival",
+    "Comparison",
     "Difference",
     "Example",
     "Kind",
@@ -26,7 +27,7 @@ __all__ = [
     "Survey",
     "Variant",
     "allowed",
-    "first_difference",
+    "compare",
     "refusal",
     "told",
     "variants",

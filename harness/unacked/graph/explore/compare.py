@@ -11,7 +11,7 @@ from unacked.graph.explore.reaction import Kind, Machine, Reaction
 from unacked.graph.explore.space import Situation, Space, Step
 from unacked.graph.model import BoundGraph
 
-__all__ = ["Difference", "first_difference", "refusal"]
+__all__ = ["Comparison", "Difference", "compare", "refusal"]
 
 
 class Difference(NamedTuple):
@@ -25,6 +25,16 @@ class Difference(NamedTuple):
     said: tuple[str, str]
 
 
+class Comparison(NamedTuple):
+    """The first difference of two graphs. Where there is none, ``complete`` says whether that is a proof.
+
+    It is one as far as the values go that the alphabet tries, and the steps that were asked for.
+    """
+
+    difference: Difference | None
+    complete: bool = True
+
+
 def refusal(machine: Machine, reaction: Reaction, letter: Letter) -> tuple[str, bool] | None:
     """Return the rule by which a trial with this graph alone refuses a call, and whether it is unsafe; or None."""
     operation, unlisted = letter.operation, machine.graph.graph.unlisted
@@ -36,26 +46,21 @@ def refusal(machine: Machine, reaction: Reaction, letter: Letter) -> tuple[str, 
     return None
 
 
-def first_difference(
+def compare(
     graphs: Sequence[BoundGraph], alphabet: Alphabet, *, start: Situation | None = None, depth: int | None = None
-) -> Difference | None:
-    """Return the shortest way that two graphs judge differently, of at most ``depth`` steps; None where there is none.
-
-    Without a depth None is a proof, as far as the values go that the alphabet tries.
-    """
+) -> Comparison:
+    """Return the shortest way on which two graphs judge differently, of at most ``depth`` steps."""
     space = Space(graphs, alphabet, start=start)
-    for situation in space.situations():
-        steps = space.way(situation)
-        if depth is not None and len(steps) > depth:
-            return None
+    for situation in space.situations(depth):
         standings = [machine.standing(local).value for machine, local in zip(space.machines, situation, strict=True)]
         if standings[0] != standings[1]:
-            return Difference(steps, None, (standings[0], standings[1]))
+            return Comparison(Difference(space.way(situation), None, (standings[0], standings[1])))
         for letter in space.letters(situation):
             reactions = space.react(situation, letter)
             first, second = (
                 refusal(machine, reaction, letter) for machine, reaction in zip(space.machines, reactions, strict=True)
             )
             if first != second:
-                return Difference(steps, letter, (first[0] if first else "", second[0] if second else ""))
-    return None
+                said = (first[0] if first else "", second[0] if second else "")
+                return Comparison(Difference(space.way(situation), letter, said))
+    return Comparison(None, complete=space.exhaustive)

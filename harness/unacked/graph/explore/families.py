@@ -61,8 +61,18 @@ class Families:
         """By operation and category, the result fields that something reads."""
         self.caps: dict[tuple[str, str], int] = {}
         """By graph and counter, the number from which on no guard sees a difference."""
+        self._kept: list[tuple[Node, Node]] = []
         for graph in graphs:
             _Reader(self, graph).read()
+        self._spread()
+
+    def _spread(self) -> None:
+        """What is a list, or may be null, under the name that it is kept by, is so where it comes from."""
+        for marked in (self.nullable, self.listed):
+            before = -1
+            while before != len(marked):
+                before = len(marked)
+                marked.update(node for pair in self._kept if marked & set(pair) for node in pair)
 
     def family(self, node: Node) -> Family:
         """Return the family of a place, making one where there is none."""
@@ -77,6 +87,11 @@ class Families:
             one.absorb(two)
             for node in two.members:
                 self.known[node] = one
+
+    def keep(self, variable: Node, source: Node) -> None:
+        """Note that a value is kept under a name."""
+        self.link(variable, source)
+        self._kept.append((variable, source))
 
     def mark(self, node: Node, *, nullable: bool = False, listed: bool = False) -> None:
         """Note that a place may hold nothing, or that it holds a list."""
@@ -126,9 +141,11 @@ class _Reader:
         paths = [path for conjunct in target.when.conjuncts for path in conjunct.reads]
         for conjunct in target.when.conjuncts:
             self._conjunct(conjunct, operation)
-        for name, path in (*target.bind, *target.collect):
+        for name, path in target.bind:
             self._bound(name, path, operation)
-            paths.append(path)
+        for name, path in target.collect:
+            self._bound(name, path, operation, collected=True)
+        paths += [path for _, path in (*target.bind, *target.collect)]
         read = self.families.fields.setdefault((operation.name, category), set())
         for path in paths:
             node = self._node(path.text, operation)
@@ -136,14 +153,17 @@ class _Reader:
                 self.families.mark(node)
                 read.add(node[2])
 
-    def _bound(self, name: str, path: Path, operation: Operation) -> None:
+    def _bound(self, name: str, path: Path, operation: Operation, *, collected: bool = False) -> None:
         node = self._node(path.text, operation)
         variable = ("var", self.graph.name, name)
         if node is None:
             self.families.family(variable)
             return
-        self.families.link(variable, node)
-        if path.text.endswith("[]") or "[]." in path.text:
+        if collected:
+            self.families.link(variable, node)
+        else:
+            self.families.keep(variable, node)
+        if "[]" in path.text:
             self.families.mark(node, listed=True)
 
     def _keys(self) -> None:

@@ -12,6 +12,8 @@ from unacked.graph.model import BoundGraph, Finality
 
 __all__ = ["Arrival", "Situation", "Space", "Step", "allowed"]
 
+_MOST_SITUATIONS = 20_000
+
 Situation = tuple[Local, ...]
 """Where every graph stands, with tokens named in the order of their appearance."""
 
@@ -43,6 +45,9 @@ class Space:
         self.start = start or tuple(machine.start() for machine in self.machines)
         self._origins: dict[Situation, tuple[Situation, Step] | None] = {self.start: None}
         self._order = [self.start]
+        self._depths = {self.start: 0}
+        self.exhaustive = alphabet.exhaustive
+        """False where not every call, or not every situation, was tried."""
         self._arrivals: dict[Situation, list[Arrival]] = {}
 
     def stand(self, situation: Situation, *finalities: Finality) -> bool:
@@ -51,13 +56,22 @@ class Space:
             machine.standing(local) in finalities for machine, local in zip(self.machines, situation, strict=True)
         )
 
-    def situations(self) -> Iterator[Situation]:
-        """Yield every situation that can be reached, nearest first."""
+    def situations(self, depth: int | None = None) -> Iterator[Situation]:
+        """Yield every situation that can be reached, nearest first; with a ``depth``, in so many calls at most.
+
+        Where there are very many the rest is left out: ``exhaustive`` tells.
+        """
         position = 0
         while position < len(self._order):
-            yield self._order[position]
-            self.arrivals(self._order[position])
+            situation = self._order[position]
+            yield situation
             position += 1
+            if depth is not None and self._depths[situation] >= depth:
+                continue
+            if position > _MOST_SITUATIONS:
+                self.exhaustive = False
+                return
+            self.arrivals(situation)
 
     def letters(self, situation: Situation) -> Iterator[Letter]:
         """Yield the calls that are worth trying here."""
@@ -109,6 +123,7 @@ class Space:
                 found.append(arrival)
                 if arrival.target not in self._origins:
                     self._origins[arrival.target] = (situation, arrival.step)
+                    self._depths[arrival.target] = self._depths[situation] + 1
                     self._order.append(arrival.target)
         self._arrivals[situation] = found
         return found

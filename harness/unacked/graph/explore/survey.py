@@ -51,8 +51,8 @@ class Survey:
 
     @property
     def exhaustive(self) -> bool:
-        """Whether every call was tried: what was not seen does not exist."""
-        return self.space.alphabet.exhaustive
+        """Whether everything was tried: what was not seen does not exist."""
+        return self.space.exhaustive
 
     def _look(self, situation: Situation) -> None:
         (local,) = situation

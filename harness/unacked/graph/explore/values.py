@@ -67,6 +67,8 @@ class Values:
         head = path.partition(".")[0].removesuffix("[]")
         declared = next((item for item in operation.result if item.name == head), None)
         options = self._options(node, declared)
+        if node in self._families.nullable and None not in options:
+            options = [*options, None]
         succeeded = CATEGORIES[category].outcome_class is OutcomeClass.SUCCESS
         promised = succeeded and (declared is None or declared.required)
         return options if promised else [*options, MISSING]
@@ -111,7 +113,7 @@ class Values:
             constants = sorted((item for item in family.constants if item is not None), key=str)
             items = [*self._names[id(family)], *constants]
         listed = node in self._families.listed or (declared is not None and declared.json_type == "array")
-        return [[], *([item] for item in items), *([list(items[:2])] if len(items) > 1 else [])] if listed else items
+        return [[], *([item] for item in items)] if listed else items
 
 
 def _numbers(family: Family) -> set[JSON]:

@@ -1,0 +1,55 @@
+"""``unacked selftest``: does the harness catch what it is there to catch?"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from pathlib import Path
+
+import click
+
+from unacked.canonical import JSON, dumps
+from unacked.cli.options import console
+from unacked.errors import ExitCode
+from unacked.report import printable
+from unacked.selftest import self_test, summary_of
+from unacked.suite import shipped_suite
+
+__all__ = ["command"]
+
+
+@click.command("selftest")
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON and nothing else.")
+def command(*, as_json: bool) -> int:
+    """Run what is wrong on purpose, and what is right, and fail if either is mistaken for the other.
+
+    Adapters that are wrong in each known way, agents that are wrong in each known way, and suites whose faults
+    cannot act. Always with the suite that comes with unacked.
+    """
+    with redirect_stdout(sys.stderr), tempfile.TemporaryDirectory(prefix="unacked-") as scratch:
+        summary = summary_of(list(self_test(shipped_suite(), Path(scratch))))
+    if as_json:
+        click.echo(dumps(summary))
+    else:
+        screen = console()
+        for line in _lines(summary):
+            screen.print(printable(line), soft_wrap=True)
+    return ExitCode.FAIL if summary["gaps"] else ExitCode.PASS
+
+
+def _lines(summary: dict[str, JSON]) -> Iterator[str]:
+    for item in summary["items"]:
+        if item["planted"]:
+            rules = ", ".join(item["rules"][:3])
+            told = f"caught {item['caught']} of {item['planted']}  {rules}"
+        else:
+            told = f"false alarms {item['false_alarms']} of {item['benign']}"
+        yield f"{item['kind']:8} {item['name']:26} {item['does']:52} {told}"
+        if item["gap"]:
+            yield f"  GAP: {item['gap']}"
+    yield (
+        f"caught {summary['caught']} of {summary['planted']} planted; "
+        f"{summary['false_alarms']} false alarms in {summary['benign']} benign; {summary['gaps']} gaps"
+    )

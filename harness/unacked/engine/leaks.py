@@ -1,0 +1,94 @@
+"""The harness's own words are sinks too: verdicts, summary, reports, JUnit are looked through before they are written.
+
+The canaries of a trial follow from the seed and its names, so they can be made again whenever a text is to be
+checked. Hardly any text holds even the beginning of one; only where one does, all of them are made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
+
+from unacked.canonical import JSON, dumps, loads
+from unacked.claims import TrialVerdict
+from unacked.claims.trail import secret_leaked
+from unacked.errors import ExitCode
+from unacked.secret import PREFIX, Scanner, mint
+from unacked.trial import TrialPlan
+
+__all__ = ["Canaries", "TrialCanaries", "clean_summary", "clean_verdict"]
+
+_BEGINNING = Scanner([PREFIX])
+_MOST_CREDENTIALS = 12
+"""How many credentials of one trial are looked for: the first, and those that renewals and switches made."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrialCanaries:
+    """The names from which a trial's canaries follow."""
+
+    seed: str
+    case: str
+    agent: str
+    repeat: int
+
+    @classmethod
+    def of(cls, trial: TrialPlan) -> Self:
+        """Return those of a planned trial."""
+        return cls(trial.seed, trial.case, trial.agent, trial.repeat)
+
+    def secrets(self) -> list[str]:
+        """Return the canaries, in the order in which the trial mints them."""
+        names = (self.seed, self.case, self.agent, str(self.repeat))
+        return [mint(*names, str(number)) for number in range(_MOST_CREDENTIALS)]
+
+
+class Canaries:
+    """The canaries of all trials of a run; ``found`` lists the sinks in which one stood."""
+
+    def __init__(self, trials: Iterable[TrialPlan]) -> None:
+        self._trials = dict.fromkeys(TrialCanaries.of(trial) for trial in trials)
+        self.found: list[str] = []
+
+    def clean(self, sink: str, text: str) -> str:
+        """Return the text of a sink without any canary, and note it where there was one."""
+        if not _BEGINNING.leaks(text) or not self._scanner.leaks(text):
+            return text
+        self.found.append(sink)
+        return self._scanner.redact(text)
+
+    @cached_property
+    def _scanner(self) -> Scanner:
+        return Scanner([secret for trial in self._trials for secret in trial.secrets()])
+
+
+def clean_verdict(canaries: TrialCanaries, verdict: TrialVerdict) -> dict[str, JSON]:
+    """Return a verdict as JSON; where it quotes a canary, without it and with a finding more."""
+    value = verdict.as_json()
+    if not _BEGINNING.leaks_in(value):
+        return value
+    scanner = Scanner(canaries.secrets())
+    if not scanner.leaks_in(value):
+        return value
+    told: dict[str, JSON] = scanner.redact_in(verdict.with_finding("trail", secret_leaked("verdict")).as_json())
+    return _without_quotes(told) if scanner.leaks_in(told) else told
+
+
+def _without_quotes(told: dict[str, JSON]) -> dict[str, JSON]:
+    """Take out of every finding whatever it quotes: a canary in pieces cannot be told from what is around it."""
+    for claim in (*told["claims"].values(), told["exercised"]):
+        for finding in claim["findings"]:
+            finding.update({name: "[redacted]" for name in finding if name not in ("rule", "verdict")})
+    return told
+
+
+def clean_summary(canaries: Canaries, summary: Mapping[str, JSON]) -> dict[str, JSON]:
+    """Return the summary of a run without any canary; where there was one, the run fails."""
+    told = dict(summary)
+    text = dumps(told)
+    cleaned = canaries.clean("summary", text)
+    if cleaned != text:
+        told = {**loads(cleaned), "exit_code": int(ExitCode.FAIL)}
+    return told

@@ -1,0 +1,201 @@
+"""The self-test: whatever is wrong on purpose must be caught, and whatever is right must be left alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from unacked.adapter import Report, cases_of, check, reference, supervised
+from unacked.canonical import JSON
+from unacked.engine import RunRequest, execute, expected_of_control, make_plan, open_run, read_verdicts
+from unacked.errors import ExitCode, SpecificationError
+from unacked.selftest.planted import PLANTED, Planted
+from unacked.suite import Suite, load_suite
+
+__all__ = ["REFERENCE_OPERATIONS", "Item", "self_test", "summary_of"]
+
+REFERENCE_OPERATIONS = (
+    "create_record",
+    "lookup_by_request_id",
+    "get_record",
+    "charge",
+    "delete_release",
+    "grant_permission",
+    "rotate_credential",
+)
+"""What the reference adapter is tried with: one operation of each effect. `unacked adapter check` tries all."""
+_PATIENCE_S = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing that was tried. ``planted`` of what was tried is wrong on purpose, ``benign`` is right.
+
+    ``rules`` are those under which it was caught. ``gap`` says what is missing, where something is.
+    """
+
+    kind: str
+    name: str
+    does: str
+    planted: int = 0
+    caught: int = 0
+    benign: int = 0
+    false_alarms: int = 0
+    rules: Sequence[str] = ()
+    gap: str | None = None
+
+    def as_json(self) -> dict[str, JSON]:
+        """Return the item as a JSON object."""
+        return {
+            "kind": self.kind,
+            "name": self.name,
+            "does": self.does,
+            "planted": self.planted,
+            "caught": self.caught,
+            "benign": self.benign,
+            "false_alarms": self.false_alarms,
+            "rules": list(self.rules),
+            "gap": self.gap,
+        }
+
+
+def self_test(root: Path, scratch: Path) -> Iterator[Item]:
+    """Try everything with the suite in ``root``; ``scratch`` is an empty folder to work in."""
+    suite = load_suite(root)
+    yield _reference(suite)
+    for planted in PLANTED:
+        yield _planted(planted, suite)
+    yield from _agents(suite, scratch)
+    yield from _broken_suites(suite, scratch)
+
+
+def summary_of(items: Sequence[Item]) -> dict[str, JSON]:
+    """Return all items and their sums as a JSON object."""
+    names = ("planted", "caught", "benign", "false_alarms")
+    sums = {name: sum(getattr(item, name) for item in items) for name in names}
+    return {
+        "format": 1,
+        **sums,
+        "gaps": sum(item.gap is not None for item in items),
+        "items": [item.as_json() for item in items],
+    }
+
+
+# Adapters
+
+
+def _reference(suite: Suite) -> Item:
+    report = Report("unacked.adapter.reference:call", "simulated")
+    alarms = 0
+    for heard in check(reference.call, suite, cases_of(suite, REFERENCE_OPERATIONS)):
+        report.add(heard)
+        alarms += bool(heard.findings)
+    gap = f"{alarms} of {report.calls} calls were found wrong" if alarms else None
+    return Item(
+        "adapter",
+        "reference",
+        "keeps the contract",
+        benign=report.calls,
+        false_alarms=alarms,
+        rules=report.rules,
+        gap=gap,
+    )
+
+
+def _planted(planted: Planted, suite: Suite) -> Item:
+    """Try a planted adapter until it is caught under its own rule."""
+    if planted.alone:
+        heard = supervised(planted.name, suite.root, [planted.operation], wire="simulated", patience_s=_PATIENCE_S)
+    else:
+        heard = check(planted.adapter, suite, cases_of(suite, [planted.operation]))
+    report = Report(planted.name, "simulated")
+    for one in heard:
+        report.add(one)
+        if planted.rule in report.rules:
+            break
+    caught = planted.rule in report.rules
+    gap = None if caught else f"not caught under {planted.rule} in {report.calls} calls"
+    rules = [planted.rule, *(rule for rule in report.rules if rule != planted.rule)] if caught else report.rules
+    return Item("adapter", planted.name.partition(":")[2], planted.does, 1, int(caught), rules=rules, gap=gap)
+
+
+# Agents
+
+
+_DOES = {
+    "passes": "keeps to what the results allow",
+    "caught": "repeats whatever did not work",
+    "never_unsafe": "refuses all work",
+    "repeats_incident": "repeats what was done in each incident",
+}
+
+
+def _agents(suite: Suite, scratch: Path) -> Iterator[Item]:
+    """Run the controls over the suite, each against what it declares."""
+    plan = make_plan(suite, RunRequest())
+    folder = open_run(suite, plan, scratch / "runs", "selftest")
+    execute(folder, plan, jobs=1, told=lambda _: None)
+    lines = list(read_verdicts(folder, plan.run))
+    for name in plan.agents:
+        control = suite.agents[name].definition.file.control
+        own = [line for line in lines if line["agent"] == name]
+        wrong = control in ("caught", "repeats_incident")
+        if control == "caught":
+            own = [line for line in own if suite.cases[line["case"]].file.trap]
+        bad = [line for line in own if expected_of_control(suite, suite.cases[line["case"]], line) is not None]
+        found = [finding["rule"] for line in own for finding in line["claims"]["path"]["findings"]]
+        gap = f"{len(bad)} of {len(own)} trials, such as {bad[0]['trial']}" if bad else None
+        yield Item(
+            "agent",
+            name,
+            _DOES[control or "passes"],
+            planted=len(own) if wrong else 0,
+            caught=len(own) - len(bad) if wrong else 0,
+            benign=0 if wrong else len(own),
+            false_alarms=0 if wrong else len(bad),
+            rules=[rule for rule, _ in Counter(found).most_common()] if wrong else (),
+            gap=gap if own else "it was never tried",
+        )
+
+
+# Suites
+
+
+_CASE = """\
+case: {name}
+title: a case of the self-test
+task: Create one record titled "valve closed".
+services: {{records: {{}}}}
+tools: [create_record, lookup_by_request_id, finish, ask_human, wait]
+graphs: [{{create-outcome-unknown: {{annotate: null, read: null}}}}]
+effects: {{create_record: [{{title: valve closed}}]}}
+faults: [{{operation: {operation}, nth: {nth}, point: after_commit, action: silence}}]
+expect: {{world: {{records: 1}}}}
+script: [{{create_record: {{title: valve closed}}}}]
+"""
+
+
+def _broken_suites(suite: Suite, scratch: Path) -> Iterator[Item]:
+    """A fault that is aimed at nothing, and one that cannot fire, must never be green."""
+    for name, does, operation, nth, expected in (
+        ("misspelt-target", "aims a fault at no operation", "create_recrod", 1, ExitCode.USAGE),
+        ("never-fires", "waits for a call that is never made", "create_record", 99, ExitCode.INCONCLUSIVE),
+    ):
+        code = _exit_code(suite, scratch / name, _CASE.format(name=name, operation=operation, nth=nth), name)
+        caught = code == expected
+        gap = None if caught else f"exit code {int(code)}, not {int(expected)}"
+        yield Item("suite", name, does, 1, int(caught), rules=[f"exit {int(code)}"], gap=gap)
+
+
+def _exit_code(suite: Suite, folder: Path, case: str, name: str) -> int:
+    suite.copy_to(folder)
+    (folder / "transitions" / f"{name}.case.yaml").write_text(case, encoding="utf-8")
+    try:
+        broken = load_suite(folder)
+    except SpecificationError as error:
+        return int(error.exit_code)
+    plan = make_plan(broken, RunRequest([name], ["careful"]))
+    run = open_run(broken, plan, folder / "runs", "run")
+    return int(execute(run, plan, jobs=1, told=lambda _: None)["exit_code"])
