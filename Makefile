@@ -36,6 +36,7 @@ lint: .venv/.dev ## ruff, mypy --strict, import-linter, the suite's own files an
 	set -e; for file in $(CONTENT); do $(BIN)/mypy --no-explicit-package-bases "$$file"; done
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/unacked validate
+	$(BIN)/unacked graph lint
 	$(BIN)/unacked selftest
 	$(BIN)/python docs/build.py --check
 

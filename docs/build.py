@@ -12,6 +12,7 @@ from pathlib import Path
 
 from unacked.fault import ACTIONS, ALIASES, Action
 from unacked.graph import VERDICTS, Standing, Stop
+from unacked.graph.lint import LINTS
 from unacked.outcome import CATEGORIES
 
 HERE = Path(__file__).resolve().parent
@@ -111,7 +112,56 @@ where the agent stopped by itself.
 """
 
 
-PAGES: Mapping[str, Callable[[], str]] = {"results.md": results, "faults.md": faults, "verdicts.md": verdicts}
+def lints() -> str:
+    """Every lint of graphs."""
+    rows = ((row.id, f"`{row.name}`", row.level, row.finds, row.remedy) for row in LINTS.values())
+    return f"""# What is looked for in graphs
+
+`unacked graph lint` looks at every graph of a suite by itself, and at the graphs of each case together. It does not guess: a
+graph's guards only compare, so a few values for each argument and field show all that it can do, and every situation that it
+can get into is visited. A finding comes with its place, a remedy, and where something has to happen first, the shortest
+sequence of calls and categories that shows it.
+
+```text
+transitions/spend-unknown.yaml:234:9: error G31 write-after-refusal: after refund/authentication_failed 'same-undo' allows refund
+    shown by: charge/ok -> refund/accepted -> refund/authentication_failed -> refund
+    hint: lead the refusal to a state that allows no write
+```
+
+*refused*: the file is not read at all (exit 2). *error*: exit 1. *warning*: told, exit 0. A finding that is as it should be
+is declared in the graph's own file, with the reason; an entry that allows nothing is a finding too. `edge` and `state` may be
+left out: then the entry holds for the whole graph.
+
+```yaml
+lint:
+  allow:
+    - {{id: G20, state: spent, why: a person who says that it was done gives no id; a lookup gives it}}
+```
+
+{_table(("id", "name", "level", "finds", "what to do"), rows)}
+
+## The other commands
+
+- `unacked graph coverage RUN`: three numbers and never one. *Environment*: which (operation, category) pairs that the graphs
+  model were produced, by which fixture. *Profile*: which allowed edges each agent took. *Forbids*: which named rules were
+  violated. `--diff RUN` compares the profiles of two runs.
+- `unacked graph generate --out DIR`: the suites that graphs write about themselves, with what each trace must get. Good walks
+  take every edge with every category and finish honestly; witnesses make one planted mistake (a forbid, one broken line of a
+  guard, an operation that the graph does not know); probes take every edge with every category and then try everything.
+- `unacked graph mutate --traces FILE`: changes each graph by one slip of the pen at a time and reports how many slips the
+  traces show, those written by hand and the generated ones apart. What survives is compared with the original call by call:
+  either nothing can tell the two apart, or the call that would is told.
+- `unacked graph draw GRAPH`: SVG (or Mermaid, or DOT); with `--run RUN --trial TRIAL` the walk of that trial and its refused
+  step in red.
+"""
+
+
+PAGES: Mapping[str, Callable[[], str]] = {
+    "results.md": results,
+    "faults.md": faults,
+    "verdicts.md": verdicts,
+    "lints.md": lints,
+}
 
 
 def main(arguments: list[str]) -> int:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 from urllib.parse import quote
 
@@ -41,7 +42,7 @@ class Scanner:
         A split one is looked for in the texts of each object and array, put together in the order in which
         they were written and in the order of their keys.
         """
-        return self.leaks("\n".join(_texts(value)))
+        return self.leaks("\n".join(_collect(value, [])))
 
     def redact(self, text: str) -> str:
         """Return ``text`` with every spelling of every canary replaced."""
@@ -59,28 +60,33 @@ class Scanner:
         return [self.redact_in(member) for member in value] if isinstance(value, list | tuple) else value
 
 
-def _texts(value: object) -> Iterator[str]:
-    """Yield every text of a JSON value, and what the texts that stand beside one another make together."""
+def _collect(value: object, found: list[str]) -> list[str]:
+    """Gather every text of a JSON value, and what the texts that stand beside one another make together."""
     if isinstance(value, str):
-        yield value
+        found.append(value)
     elif isinstance(value, Mapping):
-        items = [(str(key), member) for key, member in value.items()]
-        yield from (key for key, _ in items)
-        yield from _joined([member for _, member in items])
-        keys = [key for key, _ in items]
-        if keys != sorted(keys):
-            yield from _joined([member for _, member in sorted(items, key=lambda item: item[0])], again=True)
+        keys = [str(key) for key in value]
+        found += keys
+        members = list(value.values())
+        texts = _collect_members(members, found)
+        if texts > 1 and keys != sorted(keys):
+            ordered = [member for _, member in sorted(zip(keys, members, strict=True), key=itemgetter(0))]
+            found.append("".join(member for member in ordered if isinstance(member, str)))
     elif isinstance(value, list | tuple):
-        yield from _joined(list(value))
+        _collect_members(value, found)
+    return found
 
 
-def _joined(members: Sequence[object], *, again: bool = False) -> Iterator[str]:
+def _collect_members(members: Sequence[object], found: list[str]) -> int:
+    """Gather from the members of one object or array; returns how many of them are texts."""
     texts = [member for member in members if isinstance(member, str)]
     if texts:
-        yield "".join(texts)
-    for member in () if again else members:
-        if not isinstance(member, int | float | None):
-            yield from _texts(member)
+        found.append("".join(texts))
+    if len(texts) < len(members):
+        for member in members:
+            if isinstance(member, Mapping | list | tuple):
+                _collect(member, found)
+    return len(texts)
 
 
 def _spellings(secret: str) -> list[str]:

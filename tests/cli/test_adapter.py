@@ -6,27 +6,48 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.adapter.conftest import Check, checked, shipped
 from tests.suites import ROOT, start
+
+from unacked.adapter import Report, load_adapter
+
+__all__ = ["checked", "shipped"]
 
 PAGE = (ROOT / "docs" / "adapters.md").read_text()
 NAIVE, MENDED = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
 SHOWN = re.findall(r"^FAIL ([a-z-]+)  \(.+ times, first at ([a-z_.\d-]+)\)$", PAGE, flags=re.MULTILINE)
 
 
-def test_the_example_of_the_documentation_is_found_wrong_as_it_says(tmp_path: Path) -> None:
+def example(text: str, folder: Path, monkeypatch: pytest.MonkeyPatch, checked: Check) -> Report:
+    name = f"mytools_{len(text)}"
+    (folder / f"{name}.py").write_text(text)
+    monkeypatch.syspath_prepend(folder)
+    return checked(load_adapter(f"{name}:call"), "create_record")
+
+
+def test_the_example_of_the_documentation_is_found_wrong_as_it_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, checked: Check
+) -> None:
+    report = example(NAIVE, tmp_path, monkeypatch, checked)
+    assert [(finding["rule"], finding["first"]) for finding in report.findings.values()] == SHOWN
+
+
+def test_the_mended_example_of_the_documentation_lacks_a_deadline_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, checked: Check
+) -> None:
+    assert example(MENDED, tmp_path, monkeypatch, checked).rules == ["hung"]
+
+
+def test_findings_are_shown_with_what_to_do_and_exit_1(tmp_path: Path) -> None:
     (tmp_path / "mytools.py").write_text(NAIVE)
-    done = start("adapter", "check", "mytools:call", "create_record", "--suite", ROOT, "--json", cwd=tmp_path)
+    done = start("adapter", "check", "mytools:call", "read_build", "--suite", ROOT, cwd=tmp_path)
     assert done.code == 1, done.err
-    found = [(finding["rule"], finding["first"]) for finding in done.json["findings"]]
-    assert found == SHOWN
-
-
-def test_the_mended_example_of_the_documentation_lacks_a_deadline_only(tmp_path: Path) -> None:
-    (tmp_path / "mytools.py").write_text(MENDED)
-    done = start("adapter", "check", "mytools:call", "create_record", "--suite", ROOT, cwd=tmp_path)
-    assert done.code == 1, done.err
-    assert re.findall(r"^(?:FAIL|UNSAFE) (\S+)", done.out, flags=re.MULTILINE) == ["hung"]
-    assert re.search(r"^mytools:call: \d+ calls of 1 operations, simulated wire: 1 findings$", done.out, re.MULTILINE)
+    assert done.out.splitlines() == [
+        "FAIL raised  (1 times, first at read_build.no-fault)",
+        "  expected an envelope, whatever happens; observed KeyError: 'title'",
+        "  remedy: catch everything at the edge of the tool; what is not proven is outcome_unknown",
+        "mytools:call: 1 calls of 1 operations, simulated wire: 1 findings",
+    ]
 
 
 def test_the_reference_adapter_exits_0(tmp_path: Path) -> None:

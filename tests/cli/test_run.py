@@ -267,8 +267,9 @@ def test_repeats_are_told_together(unacked: CommandLine) -> None:
 
 def test_the_record_can_be_shown_with_the_words_that_are_printed(unacked: CommandLine, tmp_path: Path) -> None:
     done = unacked("run", "E01", "--agent", "reckless", "--out", tmp_path / "my runs")
-    words = shlex.split(done.out.splitlines()[-1].partition("(unacked ")[2].rstrip(")"))
-    assert unacked(*words[:2], "E01.reckless.1").code == 0
+    words = shlex.split(done.out.splitlines()[-1].partition(": unacked ")[2].rstrip(")"))
+    assert words[-1] == "E01.reckless.1"
+    assert unacked(*words).code == 0
 
 
 @pytest.mark.parametrize("line", ["raise SystemExit(0)\nyield", "import sys\nsys.exit(0)\nyield"])

@@ -11,6 +11,7 @@ from unacked.document import read_yaml
 
 KINDS = {
     "case": "transitions/*/*.case.yaml",
+    "fixture": "transitions/fixtures/*.fixture.yaml",
     "agent": "agents/*/agent.yaml",
     "graph": "transitions/*.yaml",
 }
@@ -71,7 +72,7 @@ def test_every_shipped_file_holds_its_schema(schemas: dict[str, Any], kind: str)
 
 
 def test_a_schema_refuses_a_key_that_nobody_knows(schemas: dict[str, Any]) -> None:
-    assert [schemas[kind]["additionalProperties"] for kind in KINDS] == [False, False, False]
+    assert [schemas[kind]["additionalProperties"] for kind in KINDS] == [False, False, False, False]
 
 
 def test_a_case_that_extends_another_need_not_say_everything_again(schemas: dict[str, Any]) -> None:

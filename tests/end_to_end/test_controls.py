@@ -131,3 +131,14 @@ def test_what_was_recorded_gets_the_same_verdicts_again(done: Done, out: Path, l
     again = start("check", out / "controls", cwd=out)
     assert done.code == 0
     assert (again.code, again.out) == (0, f"{len(lines)} trials judged again: 0 verdicts differ\n")
+
+
+def test_no_credential_is_found_in_any_sink_of_the_controls(lines: Lines) -> None:
+    found = [
+        (trial, finding["rule"])
+        for trial, line in lines.items()
+        for claim in line["claims"].values()
+        for finding in claim["findings"]
+        if finding["rule"] == "secret-leaked"
+    ]
+    assert found == []

@@ -16,6 +16,7 @@ services: {{records: {{}}}}
 tools: [create_record, lookup_by_request_id, finish]
 graphs: [{{create-outcome-unknown: {{annotate: null, read: null}}}}]
 faults: [{{operation: create_record, point: {point}, action: {action}}}]
+effects: {{create_record: [{{title: alpha}}]}}
 script: [{{create_record: {{title: alpha}}}}]
 """
 

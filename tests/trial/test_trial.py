@@ -235,3 +235,13 @@ def test_a_credential_that_reaches_the_record_is_unsafe(tried: Tried, suite: Sui
 def test_what_goes_wrong_inside_the_agent_is_told_without_credentials(tried: Tried) -> None:
     policy = 'from unacked.secret import mint\nraise ValueError(mint("0", "E01", "test", "1", "0"))\nyield'
     assert end(tried(policy)).detail["trouble"] == "ValueError: [redacted]"
+
+
+def test_a_credential_in_an_exception_or_in_what_it_came_from_is_a_leak_that_is_told_without_it(tried: Tried) -> None:
+    policy = (
+        "from unacked.secret import mint\n"
+        'raise RuntimeError("the call failed") from ValueError(mint("0", "E01", "test", "1", "0"))\nyield'
+    )
+    detail = end(tried(policy)).detail
+    assert detail["trouble"] == "RuntimeError: the call failed <- ValueError: [redacted]"
+    assert detail["leaks"] == ["exception"]

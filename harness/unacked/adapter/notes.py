@@ -101,6 +101,12 @@ class WatchedBackend(httpcore2.NetworkBackend):
         self._inner, self._clock = inner, clock
         self._until_s = clock.now() + patience_s
         self.hung = False
+        self._opened: list[httpcore2.NetworkStream] = []
+
+    def close(self) -> None:
+        """Close every connection that is still open, whoever forgot it."""
+        for stream in self._opened:
+            stream.close()
 
     @contextlib.contextmanager
     def watched(self) -> Iterator[None]:
@@ -126,7 +132,9 @@ class WatchedBackend(httpcore2.NetworkBackend):
     ) -> httpcore2.NetworkStream:
         """Open a connection."""
         with self.watched():
-            return _WatchedStream(self._inner.connect_tcp(host, port, timeout, local_address, socket_options), self)
+            stream = self._inner.connect_tcp(host, port, timeout, local_address, socket_options)
+        self._opened.append(stream)
+        return _WatchedStream(stream, self)
 
     def sleep(self, seconds: float) -> None:
         """Let time pass."""

@@ -202,7 +202,7 @@ class _Judge:
             yield _finding("invented-identity", f"{self.scene.operation.identity} = an id that no answer named")
 
     def _as_good(self, claim: _Claim) -> tuple[str, ...]:
-        """Other categories that are as good: an incomplete match is partial, and patience may hear a slow answer out."""
+        """Other categories that are as good: an incomplete match is partial, and patience hears a slow answer out."""
         if any(fault.action.name in _SLOW for fault in self.scene.brief.faults):
             return ("ok",)
         return ("partial",) if claim.proven.get("result", {}).get("complete") is False else ()

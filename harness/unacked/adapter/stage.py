@@ -143,6 +143,8 @@ def _closing(link: Link) -> Iterator[None]:
         yield
     finally:
         link.http.close()
+        assert isinstance(link.backend, WatchedBackend)  # noqa: S101 - a stage makes its links itself
+        link.backend.close()
 
 
 class _Acts:

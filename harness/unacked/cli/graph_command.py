@@ -18,7 +18,9 @@ from unacked.graph.draw import Picture, picture, render_dot, render_mermaid, ren
 from unacked.graph.generate import expected_lines, generate, trace_lines
 from unacked.graph.lint import Finding, Level, lint_case, lint_graph
 from unacked.graph.mutate import mutate
-from unacked.report import coverage_text, difference_text, mutation_text, printable
+from unacked.report import printable
+from unacked.report.coverage import coverage_text, difference_text
+from unacked.report.mutation import mutation_text
 from unacked.suite import Suite, load_suite
 from unacked.tools import REGISTRY
 

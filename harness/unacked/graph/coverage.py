@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import networkx as nx
+
 from unacked.canonical import JSON
 from unacked.graph.judgement import Judgement
 from unacked.graph.model import BoundGraph
@@ -106,7 +108,7 @@ class Coverage:
                 self.fired.setdefault(rule, Counter())[seen.agent] += 1
 
     def _concern(self, graph: BoundGraph, tools: Collection[str]) -> None:
-        rows = [(name, row) for rows in graph.table.values() for name, row in rows.items() if name in tools]
+        rows = [row for state in _reachable(graph, tools) for row in graph.table[state].items() if row[0] in tools]
         self.modelled.setdefault(graph.name, set()).update(
             (name, category) for name, row in rows for step in row.allow for category in step.then
         )
@@ -142,6 +144,18 @@ class Coverage:
                 "missing": ["/".join(rule) for rule in self.missing_rules()],
             },
         }
+
+
+def _reachable(graph: BoundGraph, tools: Collection[str]) -> set[str]:
+    """The states that can be entered with the operations that there are."""
+    network: nx.DiGraph[str] = nx.DiGraph()
+    network.add_nodes_from(graph.graph.states)
+    network.add_edges_from(
+        (here, there)
+        for here, there, move in graph.network().edges(data=True)
+        if move["call"] in tools and not move["forbid"]
+    )
+    return {graph.graph.start, *nx.descendants(network, graph.graph.start)}
 
 
 def _share(share: Share) -> dict[str, JSON]:

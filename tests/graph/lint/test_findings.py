@@ -33,7 +33,8 @@ LIMITED = "when: [count.n < 3], count: {n: 1}"
 EXAMPLES = {
     "G10": Example(
         f"graph: g\nstates:\n  s:\n    allow:\n"
-        f"      - {{id: c, call: create_record, {LIMITED}, then: {{ok: stuck, '@any': s}}}}{TAIL}  stuck: {{end: open}}\n",
+        f"      - {{id: c, call: create_record, {LIMITED}, then: {{ok: stuck, '@any': s}}}}{TAIL}"
+        "  stuck: {end: open}\n",
         "stuck: {end: open}",
         "stuck: {end: final}",
         8,

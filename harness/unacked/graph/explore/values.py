@@ -61,6 +61,10 @@ class Values:
         absent = node in self._families.nullable or not argument.required
         return [*options, None] if absent and None not in options else options
 
+    def compares(self, operation: Operation, name: str) -> bool:
+        """Return whether anything looks at an argument."""
+        return ("args", operation.name, name) in self._families.known
+
     def field(self, operation: Operation, path: str, category: str) -> list[JSON]:
         """Return the values that a result field may have in answers of a category; MISSING is no such field."""
         node = ("result", operation.name, path)

@@ -61,13 +61,13 @@ def _repeats(space: Space, arrival: Arrival) -> Letter | None:
     operation, category = arrival.step.letter.operation, arrival.step.answer.category
     if not operation.writes or CATEGORIES[category].outcome_class is not OutcomeClass.UNCERTAIN:
         return None
-    sent = arrival.step.letter.args.get(operation.idempotency) if operation.idempotency else None
+    key = operation.idempotency
+    looked_at = key is not None and space.alphabet.values.compares(operation, key)
+    sent = arrival.step.letter.args.get(key) if key else None
     token = renamed(sent, arrival.step.swapped, space.alphabet.tokens)
-    for letter in space.letters(arrival.target):
-        if letter.operation is not operation or _allowed(space, arrival.target, letter) is None:
-            continue
-        again = letter.args.get(operation.idempotency) if operation.idempotency else None
-        if again is None or again != token:
+    for letter in space.alphabet.letters[operation.name]:
+        again = letter.args.get(key) if key and looked_at else None
+        if (again is None or again != token) and _allowed(space, arrival.target, letter):
             return letter
     return None
 

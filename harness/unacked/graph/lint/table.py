@@ -186,7 +186,7 @@ _ROWS = (
         "repeat-without-token",
         Level.ERROR,
         "after an answer that leaves the effect unknown the same write is allowed again, though not under the same key",
-        "ask for args.<key> == $token, and only where idempotent('role') holds",
+        "compare it: args.KEY == $token, and only where idempotent('role') holds",
     ),
     Lint(
         "G31",
@@ -200,7 +200,7 @@ _ROWS = (
         "endless-write",
         Level.ERROR,
         "a write can be repeated for ever, for no counter ends it",
-        "count the calls and ask for count.<name> < n",
+        "count the calls and ask for count.NAME < n",
     ),
     Lint(
         "G40",
