@@ -103,6 +103,7 @@ def test_every_write_that_the_graph_does_not_know_has_a_witness(suites: Suites) 
 def test_every_operation_is_tried_behind_every_edge_and_category(suites: Suites) -> None:
     suite = suites(SMALL)
     behind = {trace.name.split("/")[4] for trace in suite.of(Purpose.PROBE) if "/update/rate_limited/" in trace.name}
+    behind -= {"rebind"}
 
     assert behind == {"stop", "cut", "update_record", "get_record", "finish"}
 
@@ -184,3 +185,30 @@ def test_a_broken_conjunct_of_a_read_shows_in_what_is_allowed_later(suites: Suit
     assert calls[:2] == ["create_record", "lookup_by_request_id"]
     assert witness.violation is not None
     assert witness.event == 4
+
+
+def test_behind_every_counted_call_is_a_way_into_its_limit(suites: Suites) -> None:
+    limits = {trace.name for trace in suites("create-outcome-unknown").traces if "/limit/" in trace.name}
+
+    assert {name.split(" (")[0].split("/", 3)[3] for name in limits} == {
+        "create/tries",
+        "same-token-retry/tries",
+        "recreate/tries",
+        "note/notes",
+    }
+
+
+def test_a_variable_that_gets_another_value_is_probed(suites: Suites) -> None:
+    names = {trace.name for trace in suites("rate-limit").traces}
+
+    assert "rate-limit/probe/retry-after-wait/rate_limited/rebind/retry_after/stop" in names
+    assert "rate-limit/probe/update/call/rebind/patch/stop" in names
+
+
+def test_a_forbid_that_counts_is_approached_to_its_brink(suites: Suites) -> None:
+    traces = {trace.name: trace for trace in suites("rate-limit").traces}
+
+    near, brink = (traces[f"rate-limit/probe/{kind}/too-many/1"] for kind in ("near", "brink"))
+
+    assert len(near.events) < len(brink.events)
+    assert "too-many" not in {near.violation, brink.violation}

@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
+from unacked.canonical import dumps
 from unacked.contract import Registry
-from unacked.errors import SpecificationError
-from unacked.graph import Call, End, EndReason, Graph, Result, judge, read_traces
+from unacked.errors import Place, SpecificationError
+from unacked.graph import Begin, Call, End, EndReason, Graph, Result, Trace, judge, read_traces
+from unacked.graph.trace import lines_of
 
 BEGIN: dict[str, Any] = {"type": "begin", "graph": "create-outcome-unknown"}
 CREATE = {"title": "alpha", "idempotency_key": "K1", "request_id": "R1"}
@@ -146,3 +148,16 @@ def test_a_begin_that_does_not_fit_is_told(
     with pytest.raises(SpecificationError) as caught:
         verdict(graphs, registry, begin, CALL, END)
     assert str(caught.value).startswith(f"t.jsonl:1:1: {problem}")
+
+
+def test_a_trace_that_is_written_reads_back_the_same() -> None:
+    begin = Begin(graphs=("g",), effects={"create_record": [{"title": "a"}]}, roles={"read": None}, idempotent=False)
+    events = (
+        Call(id="c0", operation="create_record", args={"title": "a"}, turn=1, agent="a1", at=0.5),
+        Result(call="c0", category="ok", fields={"n": [1]}, at=1.0, visible_to=("a1", "a2"), retry_after_s=2.0),
+        Call(id="c1", operation="finish", args={}),
+        End(reason=EndReason.BUDGET, at=3.0),
+    )
+    trace = Trace(name="t", begin=begin, events=events, place=Place("trace", 1, 1))
+
+    assert read_traces([dumps(line) for line in lines_of(trace)]) == [trace]

@@ -408,5 +408,20 @@ def test_the_cases_of_this_checkout_are_green_as_test_items(root: Path) -> None:
     assert "unacked: 1 case is pending and not collected: C06" in session.stdout
 
 
+def test_a_sweep_is_collected_only_where_its_file_is_named(pytester: pytest.Pytester, suite: SuiteFolder) -> None:
+    sweep = suite.path / "transitions" / "W9.case.yaml"
+    sweep.write_text(
+        "case: W9\nextends: W1\ntitle: everywhere\nfaults: {sweep: {operation: create_record}}\n"
+        "twins: false\nknown: null\nexpect: {result: null, finish: null, trail: []}\ntrap: false\n"
+    )
+
+    everything = pytester.runpytest("--unacked", "--collect-only", "-q", suite.path / "transitions")
+    named = pytester.runpytest("--unacked", "--collect-only", "-q", sweep)
+
+    assert "unacked: 1 sweeps not collected; name the file of one to run it" in everything.stdout.str()
+    assert not any("W9." in line for line in everything.outlines)
+    assert len([line for line in named.outlines if "W9." in line]) > 100
+
+
 def test_the_tests_of_this_checkout_take_no_case_by_themselves(root: Path) -> None:
     assert _pytest_in(root, "transitions").returncode == pytest.ExitCode.NO_TESTS_COLLECTED

@@ -9,13 +9,13 @@ specification; these freeze it.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from unacked.canonical import JSON
 from unacked.contract import Operation, Registry
+from unacked.errors import Place
 from unacked.graph.explore import (
     Alphabet,
     Answer,
@@ -34,12 +34,15 @@ from unacked.graph.explore import (
     compare,
     refusal,
     variants,
+    ways_to_end,
 )
 from unacked.graph.explore.edges import edge_operations, home, inert
 from unacked.graph.judgement import judge_events
-from unacked.graph.model import BoundGraph, Edge, Finality, Graph
+from unacked.graph.model import FINISH, BoundGraph, Edge, Finality, Graph
 from unacked.graph.model import Step as EdgeStep
-from unacked.graph.moves import Call, End, Event, Result
+from unacked.graph.monitor import Effects
+from unacked.graph.moves import Event
+from unacked.graph.trace import Begin, Trace, lines_of
 from unacked.graph.verdict import VERDICTS, EndReason, Standing, Verdict
 
 __all__ = [
@@ -84,6 +87,8 @@ class GeneratedTrace:
     violation: str | None
     event: int | None
     states: frozenset[str]
+    effects: Effects = field(default_factory=dict)
+    """What the task asks for, where several threads are meant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,17 +163,20 @@ class _Writer:
         """Write the traces of some purposes."""
         if Purpose.WALK in purposes:
             self._walks()
+            self._pairs()
         if Purpose.WITNESS in purposes:
             self._forbids()
             self._negations()
+            self._limits()
             self._unlisted()
+            self._orphans()
         if Purpose.PROBE in purposes:
             self._probes()
 
     # -- good walks ----------------------------------------------------------------------------------------
 
     def _walks(self) -> None:
-        ends = _ways_to_end(self._space)
+        ends = ways_to_end(self._space)
         for edge in self._graph.graph.edges():
             if edge.forbid:
                 continue
@@ -184,6 +192,29 @@ class _Writer:
                     self.missed[name] = "from there on no allowed calls lead to an end"
                     continue
                 self._add(name, Purpose.WALK, (*steps, *ending))
+
+    def _pairs(self) -> None:
+        """Two effects of one kind that the task asks for: each has a thread of its own."""
+        for name in self._declarable():
+            arrivals = (item for item in self._survey.taken.values() if item.step.letter.operation.name == name)
+            arrival = next((item for item in arrivals if item.step.answer.category == "ok"), None)
+            finish = arrival and next((item for item in self._space.arrivals(arrival.target) if _finishes(item)), None)
+            if arrival is None or finish is None:
+                self.missed[f"walk/two/{name}"] = "nothing can be finished behind it"
+                continue
+            one, other = arrival.step, arrival.step.twin(self._alphabet)
+            effects = {name: [self._asked(step.letter) for step in (one, other)]}
+            expected = _Expected(Verdict.PASS, None, None, frozenset({self._graph.graph.start, finish.source[0].state}))
+            self._keep(f"walk/two/{name}", Purpose.WALK, (one, other, finish.step), expected, effects=effects)
+
+    def _declarable(self) -> list[str]:
+        """The operations whose effects a case may declare, each of which then has a thread."""
+        return [name for name, path in self._graph.keys.items() if path.text == "payload"]
+
+    @staticmethod
+    def _asked(letter: Letter) -> dict[str, JSON]:
+        payload = letter.operation.payload({name: item for name, item in letter.args.items() if item is not None})
+        return {name: item for name, item in payload.items() if item is not None}
 
     def _steps(self, edge: Edge) -> Iterator[Mapping[str, object]]:
         for rows in self._graph.table.values():
@@ -251,6 +282,34 @@ class _Writer:
                     return found, answer
         return None
 
+    def _limits(self) -> None:
+        """Behind every call that is counted, the shortest way into a limit of its counter."""
+        for edge in self._graph.graph.edges():
+            for counter, _ in edge.count:
+                found = self._nearest_limit(edge, counter)
+                if found is not None:
+                    self._add(f"witness/limit/{edge.id}/{counter}", Purpose.WITNESS, *found)
+
+    def _nearest_limit(self, edge: Edge, counter: str) -> tuple[tuple[Step, ...], Letter] | None:
+        for (taken, _), arrival in self._survey.taken.items():
+            if taken != edge.id:
+                continue
+            beyond = Space([self._graph], self._alphabet, start=arrival.target)
+            for situation in beyond.situations():
+                for letter in beyond.letters(situation):
+                    if self._limited(situation, letter, counter):
+                        before = (*self._space.way(arrival.source), arrival.step)
+                        return (*before, *beyond.way(situation)), letter
+        return None
+
+    def _limited(self, situation: Situation, letter: Letter, counter: str) -> bool:
+        """Whether a call is refused, and would not be if the counter stood at nothing."""
+        (local,) = situation
+        counts = frozenset(item for item in local.counts if item[0] != counter)
+        reactions = (self._machine.react(place, letter) for place in (local, local._replace(counts=counts)))
+        refused, free = (refusal(self._machine, reaction, letter) for reaction in reactions)
+        return refused is not None and free is None
+
     def _strangers(self) -> Iterator[Operation]:
         """The operations that the graph does not know."""
         return (item for item in self._registry.values() if item.name not in self._graph.watched)
@@ -261,6 +320,18 @@ class _Writer:
             if operation.writes and forbidden:
                 name = f"witness/unlisted/{operation.name}"
                 self._add(name, Purpose.WITNESS, (), self._alphabet.plain(operation), aim="unlisted_operation")
+
+    def _orphans(self) -> None:
+        """Writes on something that nobody made, where the task has asked for effects."""
+        for name in self._declarable():
+            effects = {name: [self._asked(self._alphabet.letters[name][0])]}
+            for operation in map(self._registry.__getitem__, sorted(self._graph.alphabet - self._graph.keys.keys())):
+                letter = self._alphabet.plain(operation)
+                named = self._machine.react(self._machine.start(), letter).rule
+                if operation.writes and operation.broadcast is None and named == "not_in_expected_set":
+                    expected = _Expected(Verdict.UNSAFE, "orphan", 0, frozenset({self._graph.graph.start}))
+                    steps = (Step(letter, self._success(letter)),)
+                    self._keep(f"witness/orphan/{operation.name}", Purpose.WITNESS, steps, expected, effects=effects)
 
     # -- probes --------------------------------------------------------------------------------------------
 
@@ -273,11 +344,13 @@ class _Writer:
             self._probe(name, arrival)
         for (allowing, category, alternative, index), arrival in self._survey.diverted.items():
             self._probe(f"probe/{allowing}/{category}/{alternative + 1}/not/{index + 1}", arrival)
-        for edge in (edge for edge in self._graph.graph.edges() if edge.forbid):
-            for index, _ in enumerate(edge.when.conjuncts):
-                example = self._survey.negated.get((edge.id, index))
-                if example is not None:
-                    name = f"probe/near/{edge.id}/{index + 1}"
+        for (rebinding, where, variable), arrival in self._survey.rebound.items():
+            self._probe(f"probe/{rebinding}/{where or 'call'}/rebind/{variable}", arrival)
+        forbids = {edge.id for edge in self._graph.graph.edges() if edge.forbid}
+        for kind, examples in (("near", self._survey.negated), ("brink", self._survey.brink)):
+            for (forbid, index), example in examples.items():
+                if forbid in forbids:
+                    name = f"probe/{kind}/{forbid}/{index + 1}"
                     self._add(name, Purpose.PROBE, self._space.way(example.situation), example.letter)
 
     def _probe(self, name: str, arrival: Arrival) -> None:
@@ -314,28 +387,44 @@ class _Writer:
         if last is not None:
             steps = (*steps, Step(last, self._success(last)))
         expected = _constructed(self._machine, self._alphabet, steps, reason)
-        events = Script(self._alphabet, steps).ended(reason)
-        judgement = judge_events(events, [self._graph])
-        said = judgement.verdict, *next(((item.rule, item.event) for item in judgement.violations), (None, None))
         if aim is not None and expected.violation != aim:
             self.missed[name] = f"the call is refused by {expected.violation!r}"
-        elif said != (expected.verdict, expected.violation, expected.event):
-            self.disagreed.append(Unreached(name, f"the monitor says {said}, not {expected}"))
         else:
-            self.reached.add(name)
-            variant = f" ({self._variant.name})" if self._variant.name else ""
-            self.traces.append(
-                GeneratedTrace(
-                    name=f"{self._graph.name}/{name}{variant}",
-                    purpose=purpose,
-                    variant=self._variant,
-                    events=events,
-                    verdict=expected.verdict,
-                    violation=expected.violation,
-                    event=expected.event,
-                    states=expected.states,
-                )
+            self._keep(name, purpose, steps, expected, reason=reason)
+
+    def _keep(
+        self,
+        name: str,
+        purpose: Purpose,
+        steps: Iterable[Step],
+        expected: _Expected,
+        *,
+        effects: Effects | None = None,
+        reason: EndReason = EndReason.FINISHED,
+    ) -> None:
+        """Keep a trace, unless the monitor disagrees with what it must get."""
+        events = Script(self._alphabet, steps).ended(reason)
+        judgement = judge_events(events, [self._graph], effects)
+        first = next(((item.rule, item.event) for item in judgement.violations), (None, None))
+        if (judgement.verdict, *first) != (expected.verdict, expected.violation, expected.event):
+            said = f"{judgement.verdict} {first}, not {expected}"
+            self.disagreed.append(Unreached(name, f"the monitor says {said}"))
+            return
+        self.reached.add(name)
+        variant = f" ({self._variant.name})" if self._variant.name else ""
+        self.traces.append(
+            GeneratedTrace(
+                name=f"{self._graph.name}/{name}{variant}",
+                purpose=purpose,
+                variant=self._variant,
+                events=events,
+                verdict=expected.verdict,
+                violation=expected.violation,
+                event=expected.event,
+                states=expected.states,
+                effects=effects or {},
             )
+        )
 
     def _success(self, letter: Letter) -> Answer:
         """The answer that a planted mistake gets: it works."""
@@ -374,38 +463,20 @@ def _constructed(machine: Machine, alphabet: Alphabet, steps: Iterable[Step], re
     return _Expected(Verdict.worst(severities or [standing]), violation, event, frozenset(states))
 
 
-def _ways_to_end(space: Space) -> dict[Situation, tuple[Step, ...]]:
-    """For each situation the shortest allowed way to an end: a closed state, or else one where all may rest."""
-    sources: dict[Situation, list[Arrival]] = {}
-    for situation in space.situations():
-        for arrival in space.arrivals(situation):
-            sources.setdefault(arrival.target, []).append(arrival)
-    ways: dict[Situation, tuple[Step, ...]] = {}
-    for finality in (Finality.FINAL, Finality.OK):
-        ends = [item for item in space.situations() if item not in ways and space.stand(item, finality)]
-        ways.update(dict.fromkeys(ends, ()))
-        queue = deque(ends)
-        while queue:
-            there = queue.popleft()
-            for arrival in sources.get(there, ()):
-                if arrival.source not in ways:
-                    ways[arrival.source] = (arrival.step, *ways[there])
-                    queue.append(arrival.source)
-    return ways
+def _finishes(arrival: Arrival) -> bool:
+    return arrival.step.letter.operation.name == FINISH
 
 
 def trace_lines(suite: GeneratedSuite) -> Iterator[Mapping[str, JSON]]:
     """Yield every line of the suite's neutral traces."""
-    for trace in suite.traces:
-        yield {
-            "trace": trace.name,
-            "type": "begin",
-            "graph": suite.graph.name,
-            "roles": dict(trace.variant.roles),
-            "idempotent": trace.variant.idempotent,
-        }
-        for event in trace.events:
-            yield {"trace": trace.name, **_line(event)}
+    for item in suite.traces:
+        begin = Begin(
+            graphs=(suite.graph.name,),
+            effects=item.effects,
+            roles=item.variant.roles,
+            idempotent=item.variant.idempotent,
+        )
+        yield from lines_of(Trace(name=item.name, begin=begin, events=item.events, place=Place(suite.graph.file)))
 
 
 def expected_lines(suite: GeneratedSuite) -> Iterator[Mapping[str, JSON]]:
@@ -418,27 +489,3 @@ def expected_lines(suite: GeneratedSuite) -> Iterator[Mapping[str, JSON]]:
             "violation": trace.violation,
             "event": trace.event,
         }
-
-
-def _line(event: Event) -> dict[str, JSON]:
-    match event:
-        case Call():
-            return {
-                "type": "call",
-                "turn": event.turn,
-                "id": event.id,
-                "agent": event.agent,
-                "operation": event.operation,
-                "args": dict(event.args),
-                "at": event.at,
-            }
-        case Result():
-            return {
-                "type": "result",
-                "call": event.call,
-                "category": event.category,
-                "fields": dict(event.fields),
-                "at": event.at,
-            }
-        case End():
-            return {"type": "end", "reason": event.reason.value, "at": event.at}

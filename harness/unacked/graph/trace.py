@@ -10,8 +10,8 @@ One trace a file, or many in one file with a ``trace`` key on every line.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -26,7 +26,7 @@ from unacked.graph.moves import Call, End, Event, Result
 from unacked.graph.verdict import EndReason
 from unacked.outcome import CATEGORIES
 
-__all__ = ["Begin", "Trace", "bind_trace", "judge", "read_traces"]
+__all__ = ["Begin", "Trace", "bind_trace", "judge", "lines_of", "read_traces"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +47,30 @@ class Trace:
     begin: Begin
     events: tuple[Event, ...]
     place: Place
+
+
+def lines_of(trace: Trace) -> Iterator[dict[str, JSON]]:
+    """Yield a trace as the lines of the neutral format."""
+    begin = trace.begin
+    head: dict[str, JSON] = {"type": "begin", "graphs": list(begin.graphs), "idempotent": begin.idempotent}
+    if begin.roles:
+        head["roles"] = dict(begin.roles)
+    if begin.effects:
+        head["effects"] = {name: [dict(effect) for effect in effects] for name, effects in begin.effects.items()}
+    for line in (head, *map(_line_of, trace.events)):
+        yield {"trace": trace.name, **line}
+
+
+def _line_of(event: Event) -> dict[str, JSON]:
+    kind = {Call: "call", Result: "result", End: "end"}[type(event)]
+    members = {item.name: getattr(event, item.name) for item in fields(event)}
+    return {"type": kind, **{name: _plain(value) for name, value in members.items() if value is not None}}
+
+
+def _plain(value: JSON) -> JSON:
+    if isinstance(value, Mapping):
+        return dict(value)
+    return list(value) if isinstance(value, tuple) else value
 
 
 def judge(trace: Trace, graphs: Mapping[str, Graph], registry: Registry, *, default: Sequence[str] = ()) -> Judgement:

@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 _SESSION = pytest.StashKey[CaseSession]()
-_PENDING = "unacked_pending"
+_LEFT_OUT = "unacked_left_out"
 
 
 class UnackedTrial(pytest.Item):
@@ -76,7 +76,7 @@ class UnackedTrial(pytest.Item):
 
 
 class UnackedCaseFile(pytest.File):
-    """One ``*.case.yaml`` file; one that is pending holds no item."""
+    """One ``*.case.yaml`` file; one that is pending holds no item, and a sweep only where it was named."""
 
     def collect(self) -> Iterator[UnackedTrial]:
         """Yield the trials; whatever is wrong with the suite's files is one collection error."""
@@ -86,6 +86,9 @@ class UnackedCaseFile(pytest.File):
             case = bench.case(self.path)
             if case.file.pending is not None:
                 session.pending.add(case.name)
+                return
+            if case.file.sweep is not None and not _is_named(self.path, self.config):
+                session.sweeps.add(case.name)
                 return
             trials = bench.trials(case)
         except SpecificationError as error:
@@ -164,22 +167,34 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Fil
     return UnackedCaseFile.from_parent(parent, path=file_path)
 
 
+def _is_named(path: Path, config: pytest.Config) -> bool:
+    """Whether a file itself was named on the command line, not only a folder above it."""
+    named = (config.invocation_params.dir / argument.partition("::")[0] for argument in config.args)
+    return any(place.resolve() == path.resolve() for place in named)
+
+
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Let a worker of pytest-xdist tell its controller which cases are pending."""
+    """Let a worker of pytest-xdist tell its controller which cases it left out."""
     output: dict[str, Any] | None = getattr(session.config, "workeroutput", None)
     if output is not None:
-        output[_PENDING] = sorted(session.config.stash[_SESSION].pending)
+        left_out = session.config.stash[_SESSION]
+        output[_LEFT_OUT] = [sorted(left_out.pending), sorted(left_out.sweeps)]
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    """Hear of the pending cases that a worker of pytest-xdist found."""
-    output = getattr(node, "workeroutput", {})
-    node.config.stash[_SESSION].pending.update(output.get(_PENDING, ()))
+    """Hear of the cases that a worker of pytest-xdist left out."""
+    pending, sweeps = getattr(node, "workeroutput", {}).get(_LEFT_OUT, ((), ()))
+    session = node.config.stash[_SESSION]
+    session.pending.update(pending)
+    session.sweeps.update(sweeps)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Count the pending cases aloud."""
+    """Count aloud what was left out."""
+    sweeps = config.stash[_SESSION].sweeps
+    if sweeps:
+        terminalreporter.write_line(f"unacked: {len(sweeps)} sweeps not collected; name the file of one to run it")
     pending = sorted(config.stash[_SESSION].pending)
     if pending:
         cases = "case is" if len(pending) == 1 else "cases are"

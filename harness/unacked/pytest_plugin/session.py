@@ -81,6 +81,7 @@ class CaseSession:
 
     def __init__(self, options: Options, make_folder: Callable[[], Path]) -> None:
         self.pending: set[str] = set()
+        self.sweeps: set[str] = set()
         """Names of the cases that were found and cannot be run yet."""
         self._options = options
         self._make_folder = make_folder

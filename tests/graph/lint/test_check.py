@@ -121,8 +121,9 @@ def joined(load: Load, registry: Registry, *statuses: str) -> list[Finding]:
 
 
 def test_two_graphs_that_ask_for_different_claims_are_a_trap(load: Load, registry: Registry) -> None:
-    (finding,) = joined(load, registry, "declined", "unknown")
+    *contradictions, finding = joined(load, registry, "declined", "unknown")
 
+    assert [item.edge for item in contradictions] == ["g0-stop", "g1-stop"]
     assert finding.id == "G27"
     assert finding.graph == "g0,g1"
     assert finding.way == ("delete_release/ok",)
@@ -131,6 +132,19 @@ def test_two_graphs_that_ask_for_different_claims_are_a_trap(load: Load, registr
 
 def test_two_graphs_that_share_a_claim_are_no_trap(load: Load, registry: Registry) -> None:
     assert joined(load, registry, "declined", "declined") == []
+
+
+def test_what_one_graph_allows_and_the_other_always_forbids_is_a_contradiction(load: Load, registry: Registry) -> None:
+    one = load(ENDLESS).bind({}, registry, {})
+    two = load(
+        "graph: h\nalways: {forbid: [{id: no-updates, call: update_record}]}\n"
+        "states:\n  s:\n    end: ok\n    allow: [{id: h-stop, call: finish, then: {'@any': s}}]\n"
+    ).bind({}, registry, {})
+
+    (finding,) = lint_case("C96", Place("c.yaml"), [one, two], list(registry.values()))
+
+    assert (finding.id, finding.edge, finding.way) == ("G25", "u", ("update_record",))
+    assert finding.message == "case C96: what 'u' allows another graph always forbids by 'no-updates'"
 
 
 def test_a_case_without_the_tool_that_leads_out_is_a_trap(load: Load, registry: Registry) -> None:

@@ -126,7 +126,7 @@ def _state_lines(box: StateBox) -> list[_Line]:
     for label in box.stays:
         lines += _label_lines(label, "\u21bb ", _WIDEST)
     for label in box.stops:
-        text = f"\u25a0 {label.when or 'any claim'}"
+        text = f"\u25a0 {label.when or 'any claim'}{_numbers(label)}"
         lines += [_Line(part, "step" if label.steps else "quiet") for part in _wrapped(_clean(text), _WIDEST)]
     return lines
 
@@ -136,9 +136,12 @@ def _arrow_lines(arrow: Arrow) -> list[_Line]:
 
 
 def _label_lines(label: Label, mark: str, widest: int) -> list[_Line]:
-    numbers = f" [{','.join(map(str, label.steps))}]" if label.steps else ""
     kind = "step" if label.steps else ""
-    return [_Line(part, kind) for part in _wrapped(_clean(f"{mark}{label.text}{numbers}"), widest)]
+    return [_Line(part, kind) for part in _wrapped(_clean(f"{mark}{label.text}{_numbers(label)}"), widest)]
+
+
+def _numbers(label: Label) -> str:
+    return f" [{','.join(map(str, label.steps))}]" if label.steps else ""
 
 
 def _refusal_lines(picture: Picture) -> list[_Line]:

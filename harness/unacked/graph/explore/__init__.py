@@ -1,6 +1,7 @@
 """All that a graph can do, looked at exhaustively: the ground on which lints, coverage and generated suites stand."""
 
 from unacked.graph.explore.compare import Comparison, Difference, compare, refusal
+from unacked.graph.explore.ends import ways_to_end
 from unacked.graph.explore.letters import Alphabet, Answer, Letter
 from unacked.graph.explore.reaction import Kind, Local, Machine, Reaction
 from unacked.graph.explore.script import Script, told
@@ -31,4 +32,5 @@ __all__ = [
     "refusal",
     "told",
     "variants",
+    "ways_to_end",
 ]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from unacked.canonical import freeze
-from unacked.graph.explore.letters import Alphabet, Answer, Letter, Swapped
+from unacked.graph.explore.letters import Alphabet, Answer, Letter, Swapped, renamed
 from unacked.graph.explore.reaction import Kind, Local, Machine, Reaction
 from unacked.graph.model import BoundGraph, Finality
 
@@ -24,6 +24,18 @@ class Step(NamedTuple):
     letter: Letter
     answer: Answer
     swapped: Swapped = frozenset()
+
+    def twin(self, alphabet: Alphabet) -> Step:
+        """Return the same step with the other token of every family: another effect of the same kind."""
+        every = frozenset(token.family for token in alphabet.tokens.values())
+        letter, answer = self.letter, self.answer
+        args = renamed(letter.args, every, alphabet.tokens)
+        fields = renamed(answer.fields, every, alphabet.tokens)
+        payload = renamed(letter.payload, every, alphabet.tokens)
+        return Step(
+            Letter(letter.operation, args, letter.wait_s, payload, letter.needs),
+            Answer(answer.category, fields, answer.needs),
+        )
 
 
 class Arrival(NamedTuple):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from unacked.canonical import freeze
 from unacked.graph.explore.letters import Letter
 from unacked.graph.explore.reaction import Kind, Local, Reaction
 from unacked.graph.explore.space import Arrival, Situation, Space
-from unacked.graph.expression import Guard, Undefined
+from unacked.graph.expression import Guard, Scope, Undefined
+from unacked.graph.model import Step
 
 __all__ = ["Example", "Survey"]
 
@@ -40,12 +42,14 @@ class Survey:
         """By edge, the nearest call that its guard fits, whichever edge decides."""
         self.negated: dict[tuple[str, int], Example] = {}
         """By (edge, position), the nearest call of which exactly one conjunct does not hold; refused ones first."""
+        self.brink: dict[tuple[str, int], Example] = {}
+        """By (edge, position), the farthest call of which exactly that conjunct, which counts, does not hold."""
+        self.rebound: dict[tuple[str, str, str], Arrival] = {}
+        """By (edge, category or empty at the call, variable), the nearest answer where it gets another value."""
         self.overlaps: dict[tuple[str, str], Example] = {}
         """By two edges of ``allow`` that fit the same call, the first of which decides."""
         self.unbound: dict[tuple[str, str], Example] = {}
         """By (edge, conjunct), the nearest call where a variable that it reads was not bound."""
-        self.unnamed: dict[tuple[str, str], Example] = {}
-        """By (state, operation), the nearest call that is refused without a name."""
         for situation in space.situations():
             self._look(situation)
 
@@ -67,8 +71,6 @@ class Survey:
         example = Example(situation, letter, reaction)
         if reaction.rule:
             self.decided.setdefault(reaction.rule, example)
-        if reaction.rule == "not_in_expected_set":
-            self.unnamed.setdefault((local.state, letter.operation.name), example)
         opened = self.machine.opened(local, letter)
         row, scope = self.machine.row(opened, letter.operation), self.machine.scope(opened, letter)
         fitting = []
@@ -80,6 +82,8 @@ class Survey:
                 self.matched.setdefault(edge.id, example)
             elif len(failing) == 1:
                 self._negated((edge.id, failing[0]), example)
+                if any(path.root == "count" for path in edge.when.conjuncts[failing[0]].reads):
+                    self.brink[edge.id, failing[0]] = example
             self._unbound(edge.id, edge.when, truths, example)
         allowing = [edge.id for edge in fitting if not edge.forbid]
         if reaction.kind is Kind.ALLOWED:
@@ -105,6 +109,7 @@ class Survey:
         self.taken.setdefault((edge.id, category), arrival)
         self.alternatives.setdefault((edge.id, category, chosen), arrival)
         scope = self.machine.answered(local, arrival.step.letter, reaction.step, arrival.step.answer)
+        self._bindings(arrival, dict(local.variables), reaction.step, scope, chosen)
         example = Example(arrival.source, arrival.step.letter, reaction)
         for index, target in enumerate(reaction.step.then[category]):
             truths: list[object] = [conjunct.evaluate(scope) for conjunct in target.when.conjuncts]
@@ -112,3 +117,15 @@ class Survey:
             if len(failing) == 1:
                 self.diverted.setdefault((edge.id, category, index, failing[0]), arrival)
             self._unbound(edge.id, target.when, truths, example)
+
+    def _bindings(self, arrival: Arrival, before: dict[str, Any], step: Step, scope: Scope, chosen: int) -> None:
+        """Note where a variable that has a value gets another."""
+        edge, category = step.edge, arrival.step.answer.category
+        for name, _ in edge.bind:
+            if name in before and name in scope.variables and freeze(scope.variables[name]) != before[name]:
+                self.rebound.setdefault((edge.id, "", name), arrival)
+        for name, path in step.then[category][chosen].bind if chosen >= 0 else ():
+            value = path.get(scope)
+            known = name in scope.variables and not isinstance(value, Undefined)
+            if known and freeze(value) != freeze(scope.variables[name]):
+                self.rebound.setdefault((edge.id, category, name), arrival)

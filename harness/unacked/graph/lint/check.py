@@ -6,14 +6,14 @@ from collections.abc import Collection, Iterator, Sequence
 
 from unacked.contract import Operation, Registry
 from unacked.errors import Place
-from unacked.graph.explore.families import value_keyed
+from unacked.graph.explore import Alphabet, Space
 from unacked.graph.generate import Purpose, generate
 from unacked.graph.lint.domain import domain_findings
 from unacked.graph.lint.finding import Finding
 from unacked.graph.lint.reach import reach_findings
 from unacked.graph.lint.structure import structure_findings
 from unacked.graph.lint.subject import Subject
-from unacked.graph.lint.trap import first_trap
+from unacked.graph.lint.trap import contradictions, first_trap
 from unacked.graph.model import BoundGraph, Graph
 
 __all__ = ["lint_case", "lint_graph"]
@@ -57,8 +57,8 @@ def lint_graph(
 
 
 def _traps(subject: Subject) -> Iterator[Finding]:
-    for graph in subject.bindings[:1]:
-        trap = first_trap([graph], subject.registry.values(), threads=2 if value_keyed(graph) else 1)
+    for survey in subject.surveys[:1]:
+        trap = first_trap(survey.space, threads=2 if survey.machine.keys else 1)
         if trap is not None:
             where = " and ".join(repr(name) for name in trap.states)
             many = "two threads in" if trap.threads > 1 else "in"
@@ -85,10 +85,22 @@ def lint_case(
 
     ``effects`` is the number of effects that the case declares: two or more threads must share one claim.
     """
-    trap = first_trap(graphs, operations, threads=effects)
-    if trap is None:
-        return []
-    where = " and ".join(repr(state) for state in trap.states)
-    message = f"case {name}: in {where} no allowed calls lead to an end"
+    space = Space(graphs, Alphabet(graphs, operations))
     names = ",".join(graph.name for graph in graphs)
-    return [Finding(id="G27", place=place, graph=names, message=message, way=trap.way)]
+    findings = [
+        Finding(
+            id="G25",
+            place=place,
+            graph=names,
+            message=f"case {name}: what {edge!r} allows another graph always forbids by {rule!r}",
+            edge=edge,
+            way=way,
+        )
+        for edge, rule, way in (contradictions(space) if len(graphs) > 1 else ())
+    ]
+    trap = first_trap(space, threads=effects)
+    if trap is not None:
+        where = " and ".join(repr(state) for state in trap.states)
+        message = f"case {name}: in {where} no allowed calls lead to an end"
+        findings.append(Finding(id="G27", place=place, graph=names, message=message, way=trap.way))
+    return findings

@@ -1,16 +1,15 @@
-"""Traps: situations of a case from which an agent that only does what is allowed cannot come to an end."""
+"""Traps: situations from which an agent that only does what is allowed cannot come to an end; and contradictions."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from unacked.contract import Operation
-from unacked.graph.explore import Alphabet, Arrival, Situation, Space, allowed, told
-from unacked.graph.model import FINISH, BoundGraph, Finality
+from unacked.graph.explore import Arrival, Kind, Situation, Space, allowed, told
+from unacked.graph.model import FINISH, Finality
 
-__all__ = ["Trap", "first_trap"]
+__all__ = ["Trap", "contradictions", "first_trap"]
 
 _SILENCE = "(no claim)"
 
@@ -24,18 +23,35 @@ class Trap:
     threads: int = 1
 
 
-def first_trap(graphs: Sequence[BoundGraph], operations: Iterable[Operation], *, threads: int = 1) -> Trap | None:
+def first_trap(space: Space, *, threads: int = 1) -> Trap | None:
     """Return the nearest situation from which no allowed calls lead to an end that all graphs allow, if there is one.
 
     An end is a ``finish`` that nothing refuses, or a situation in which every thread may rest. With two
     ``threads`` a second effect of the same kind may be anywhere, and one claim must fit both.
     """
-    space = Space(graphs, Alphabet(graphs, operations))
     claims = _claims(space)
     alone = next((situation for situation in space.situations() if not claims[situation]), None)
     if alone is not None:
         return Trap(_states(alone), told(space.way(alone)))
     return _pair(space, claims) if threads > 1 else None
+
+
+def contradictions(space: Space) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """Yield every edge whose calls some other graph always refuses: the edge, the rule, the shortest example."""
+    refused: dict[str, tuple[str, tuple[str, ...]]] = {}
+    free = set()
+    for situation in space.situations():
+        for letter in space.letters(situation):
+            reactions = space.react(situation, letter)
+            edges = [reaction.rule for reaction in reactions if reaction.kind is Kind.ALLOWED]
+            rules = [reaction.rule for reaction in reactions if reaction.kind is Kind.REFUSED]
+            if not rules:
+                free.update(edges)
+            for edge in edges if rules else ():
+                refused.setdefault(edge, (rules[0], told(space.way(situation), letter)))
+    for edge, (rule, way) in refused.items():
+        if edge not in free:
+            yield edge, rule, way
 
 
 def _claims(space: Space) -> dict[Situation, frozenset[str]]:
