@@ -212,3 +212,29 @@ def test_a_forbid_that_counts_is_approached_to_its_brink(suites: Suites) -> None
 
     assert len(near.events) < len(brink.events)
     assert "too-many" not in {near.violation, brink.violation}
+
+
+def test_two_effects_of_a_kind_are_walked_side_by_side(suites: Suites) -> None:
+    traces = {trace.name: trace for trace in suites("create-outcome-unknown").traces}
+
+    trace = traces["create-outcome-unknown/walk/two/create_record"]
+
+    assert trace.effects == {"create_record": [{"title": "title-1"}, {"title": "title-2"}]}
+    assert trace.verdict == "PASS"
+    assert traces["create-outcome-unknown/witness/orphan/attach_note"].violation == "orphan"
+
+
+def test_effects_have_values_of_the_types_that_the_contract_declares(load: Load) -> None:
+    text = (
+        "graph: g\nthread: {name: t, key: {refund: payload}}\nstates:\n  s:\n    allow:\n"
+        "      - {id: undo, call: refund, count: {n: 1}, bind: {p: payload}, then: {'@any': t}}\n"
+        "  t:\n    allow:\n      - {id: stop, call: finish, then: {ok: done}}\n"
+        "      - {id: again, call: refund, when: [payload == $p, count.n < 2], count: {n: 1}, then: {'@any': t}}\n"
+        "  done: {end: final}\n"
+    )
+    suite = generate(load(text), REGISTRY)
+
+    (trace,) = [item for item in suite.traces if "/walk/two/" in item.name]
+
+    assert [effect["amount"] for effect in trace.effects["refund"]] == [1, 2]
+    assert suite.unreached == []

@@ -22,9 +22,9 @@ from unacked.graph.explore import (
     Arrival,
     Difference,
     Example,
+    Expected,
     Kind,
     Letter,
-    Machine,
     Script,
     Situation,
     Space,
@@ -32,18 +32,19 @@ from unacked.graph.explore import (
     Survey,
     Variant,
     compare,
+    constructed,
     refusal,
     variants,
     ways_to_end,
 )
 from unacked.graph.explore.edges import edge_operations, home, inert
 from unacked.graph.judgement import judge_events
-from unacked.graph.model import FINISH, BoundGraph, Edge, Finality, Graph
+from unacked.graph.model import FINISH, BoundGraph, Edge, Graph
 from unacked.graph.model import Step as EdgeStep
 from unacked.graph.monitor import Effects
-from unacked.graph.moves import Event
+from unacked.graph.moves import Call, Event
 from unacked.graph.trace import Begin, Trace, lines_of
-from unacked.graph.verdict import VERDICTS, EndReason, Standing, Verdict
+from unacked.graph.verdict import EndReason, Verdict
 
 __all__ = [
     "GeneratedSuite",
@@ -55,11 +56,6 @@ __all__ = [
     "trace_lines",
 ]
 
-_STANDINGS: Mapping[Finality, Standing] = {
-    Finality.OPEN: Standing.OPEN,
-    Finality.OK: Standing.RESTING,
-    Finality.FINAL: Standing.CLOSED,
-}
 _DEEPEST = 2
 """How many calls later a broken conjunct may show."""
 
@@ -203,18 +199,19 @@ class _Writer:
                 self.missed[f"walk/two/{name}"] = "nothing can be finished behind it"
                 continue
             one, other = arrival.step, arrival.step.twin(self._alphabet)
-            effects = {name: [self._asked(step.letter) for step in (one, other)]}
-            expected = _Expected(Verdict.PASS, None, None, frozenset({self._graph.graph.start, finish.source[0].state}))
+            effects = {name: [self._asked(step) for step in (one, other)]}
+            expected = Expected(Verdict.PASS, None, None, frozenset({self._graph.graph.start, finish.source[0].state}))
             self._keep(f"walk/two/{name}", Purpose.WALK, (one, other, finish.step), expected, effects=effects)
 
     def _declarable(self) -> list[str]:
         """The operations whose effects a case may declare, each of which then has a thread."""
         return [name for name, path in self._graph.keys.items() if path.text == "payload"]
 
-    @staticmethod
-    def _asked(letter: Letter) -> dict[str, JSON]:
-        payload = letter.operation.payload({name: item for name, item in letter.args.items() if item is not None})
-        return {name: item for name, item in payload.items() if item is not None}
+    def _asked(self, step: Step) -> dict[str, JSON]:
+        """What a task would ask for that wants this step."""
+        call = Script(self._alphabet, [step]).events[0]
+        args = call.args if isinstance(call, Call) else {}
+        return {name: value for name, value in step.letter.operation.payload(args).items() if value is not None}
 
     def _steps(self, edge: Edge) -> Iterator[Mapping[str, object]]:
         for rows in self._graph.table.values():
@@ -324,12 +321,13 @@ class _Writer:
     def _orphans(self) -> None:
         """Writes on something that nobody made, where the task has asked for effects."""
         for name in self._declarable():
-            effects = {name: [self._asked(self._alphabet.letters[name][0])]}
+            wanted = self._alphabet.letters[name][0]
+            effects = {name: [self._asked(Step(wanted, self._success(wanted)))]}
             for operation in map(self._registry.__getitem__, sorted(self._graph.alphabet - self._graph.keys.keys())):
                 letter = self._alphabet.plain(operation)
                 named = self._machine.react(self._machine.start(), letter).rule
                 if operation.writes and operation.broadcast is None and named == "not_in_expected_set":
-                    expected = _Expected(Verdict.UNSAFE, "orphan", 0, frozenset({self._graph.graph.start}))
+                    expected = Expected(Verdict.UNSAFE, "orphan", 0, frozenset({self._graph.graph.start}))
                     steps = (Step(letter, self._success(letter)),)
                     self._keep(f"witness/orphan/{operation.name}", Purpose.WITNESS, steps, expected, effects=effects)
 
@@ -386,7 +384,7 @@ class _Writer:
         """Add a trace with what it must get, unless it misses its aim or the monitor disagrees."""
         if last is not None:
             steps = (*steps, Step(last, self._success(last)))
-        expected = _constructed(self._machine, self._alphabet, steps, reason)
+        expected = constructed(self._machine, self._alphabet, steps, reason)
         if aim is not None and expected.violation != aim:
             self.missed[name] = f"the call is refused by {expected.violation!r}"
         else:
@@ -397,7 +395,7 @@ class _Writer:
         name: str,
         purpose: Purpose,
         steps: Iterable[Step],
-        expected: _Expected,
+        expected: Expected,
         *,
         effects: Effects | None = None,
         reason: EndReason = EndReason.FINISHED,
@@ -432,35 +430,6 @@ class _Writer:
             for answer in self._alphabet.answers.get((letter.operation.name, category), ()):
                 return answer
         return Answer(min(letter.operation.categories, key=lambda name: (name != "ok", name)), {}, frozenset())
-
-
-@dataclass(frozen=True, slots=True)
-class _Expected:
-    verdict: Verdict
-    violation: str | None
-    event: int | None
-    states: frozenset[str]
-
-
-def _constructed(machine: Machine, alphabet: Alphabet, steps: Iterable[Step], reason: EndReason) -> _Expected:
-    """What steps must get, by the rules of the format and without the monitor."""
-    local, severities = machine.start(), []
-    violation: str | None = None
-    event: int | None = None
-    states = {local.state}
-    for number, step in enumerate(steps):
-        reaction = machine.react(local, step.letter)
-        refused = refusal(machine, reaction, step.letter)
-        if refused is not None:
-            if violation is None:
-                violation, event = refused[0], 2 * number
-            severities.append(Verdict.UNSAFE if refused[1] else Verdict.FAIL)
-        if reaction.step is not None:
-            local, _ = machine.arrive(local, step.letter, reaction.step, step.answer)
-            local = local.renamed(step.swapped, alphabet.tokens)
-            states.add(local.state)
-    standing = VERDICTS[_STANDINGS[machine.standing(local)], reason.stop]
-    return _Expected(Verdict.worst(severities or [standing]), violation, event, frozenset(states))
 
 
 def _finishes(arrival: Arrival) -> bool:

@@ -2,6 +2,7 @@
 
 from unacked.graph.explore.compare import Comparison, Difference, compare, refusal
 from unacked.graph.explore.ends import ways_to_end
+from unacked.graph.explore.expect import Expected, constructed
 from unacked.graph.explore.letters import Alphabet, Answer, Letter
 from unacked.graph.explore.reaction import Kind, Local, Machine, Reaction
 from unacked.graph.explore.script import Script, told
@@ -16,6 +17,7 @@ __all__ = [
     "Comparison",
     "Difference",
     "Example",
+    "Expected",
     "Kind",
     "Letter",
     "Local",
@@ -29,6 +31,7 @@ __all__ = [
     "Variant",
     "allowed",
     "compare",
+    "constructed",
     "refusal",
     "told",
     "variants",
