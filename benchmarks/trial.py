@@ -57,7 +57,8 @@ def run(trials: int, jobs: int) -> tuple[float, list[float]]:
     spent: list[float] = []
 
     def told(outcome: Outcome) -> None:
-        spent.append(outcome.cpu_s)
+        if not outcome.line["twin"]:  # the twin makes a fourth request: its lookup finds nothing
+            spent.append(outcome.cpu_s)
 
     with tempfile.TemporaryDirectory(dir=ROOT / "runs") as out:
         plan = make_plan(suite, RunRequest((CASE,), ("careful",), trials // 2))
@@ -76,7 +77,7 @@ def main() -> None:
     run(100, 1)
     before = memory_mb()
     wall, spent = run(trials, 1)
-    print(f"trial, record and verdict: {sum(spent) / trials * 1000:.3f} CPU ms (median {median_ms(spent):.3f})")
+    print(f"trial, record and verdict: {sum(spent) / len(spent) * 1000:.3f} CPU ms (median {median_ms(spent):.3f})")
     print(f"peak memory: {before:.0f} MB after 100 trials, {memory_mb():.0f} MB after {trials}")
     print(f"one process: {trials / wall:.0f} trials/s, {wall / trials * 1000:.3f} ms a trial, start and seal included")
     wall_of_two, _ = run(trials, 2)
