@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from json.encoder import c_make_encoder, encode_basestring_ascii  # type: ignore[attr-defined]
 from typing import Any
 
-__all__ = ["JSON", "InvalidJSON", "digest", "dumps", "freeze", "loads"]
+__all__ = ["JSON", "InvalidJSON", "digest", "dumps", "freeze", "loads", "quoted"]
 
 JSON = Any
 """A JSON value: None, bool, int, float, str, list or dict with string keys."""
@@ -27,6 +27,11 @@ class InvalidJSON(ValueError):
 def dumps(value: JSON) -> str:
     """Return the canonical text of ``value``; raises ValueError on NaN and infinities."""
     return "".join(_chunks(value, 0))
+
+
+def quoted(text: str) -> str:
+    """Return the canonical text of one string, with its quotation marks."""
+    return encode_basestring_ascii(text)
 
 
 def loads(text: str | bytes) -> JSON:

@@ -7,8 +7,8 @@ without running anything.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Protocol
+from types import MappingProxyType
+from typing import NamedTuple, Protocol
 
 from unacked.canonical import JSON
 from unacked.errors import RecordError
@@ -38,8 +38,7 @@ EVENTS: Mapping[str, str] = {
 """Every event name and what it means."""
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(NamedTuple):
     """One line of the record.
 
     ``time`` is virtual, in seconds since the trial began. ``id`` is the correlation id of the call that
@@ -53,7 +52,7 @@ class Event:
     target_class: str | None = None
     category: str | None = None
     diagnostics_ref: str | None = None
-    detail: Mapping[str, JSON] = field(default_factory=dict)
+    detail: Mapping[str, JSON] = MappingProxyType({})
 
     def as_json(self) -> dict[str, JSON]:
         """Return the event as a JSON object; members that are absent are left out."""

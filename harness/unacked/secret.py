@@ -10,8 +10,8 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from operator import itemgetter
+from collections.abc import Iterable, Mapping, Sequence
+from types import NoneType
 from typing import Any
 from urllib.parse import quote
 
@@ -55,37 +55,38 @@ class Scanner:
         """Return a JSON value, its members in the same order, with every text redacted."""
         if isinstance(value, str):
             return self.redact(value)
-        if isinstance(value, Mapping):
+        if isinstance(value, _OBJECT):
             return {key: self.redact_in(member) for key, member in value.items()}
         return [self.redact_in(member) for member in value] if isinstance(value, list | tuple) else value
+
+
+_OBJECT = (dict, Mapping)
+"""Asked in this order: a plain dict is told at once, the abstract class takes its time."""
+_NUMBER = (int, float, NoneType)
 
 
 def _collect(value: object, found: list[str]) -> list[str]:
     """Gather every text of a JSON value, and what the texts that stand beside one another make together."""
     if isinstance(value, str):
         found.append(value)
-    elif isinstance(value, Mapping):
-        keys = [str(key) for key in value]
-        found += keys
-        members = list(value.values())
-        texts = _collect_members(members, found)
-        if texts > 1 and keys != sorted(keys):
-            ordered = [member for _, member in sorted(zip(keys, members, strict=True), key=itemgetter(0))]
-            found.append("".join(member for member in ordered if isinstance(member, str)))
+    elif isinstance(value, _OBJECT):
+        found += value
+        if _collect_members(value.values(), found) > 1:
+            found.append("".join(member for _, member in sorted(value.items()) if isinstance(member, str)))
     elif isinstance(value, list | tuple):
         _collect_members(value, found)
     return found
 
 
-def _collect_members(members: Sequence[object], found: list[str]) -> int:
+def _collect_members(members: Iterable[object], found: list[str]) -> int:
     """Gather from the members of one object or array; returns how many of them are texts."""
-    texts = [member for member in members if isinstance(member, str)]
-    if texts:
-        found.append("".join(texts))
-    if len(texts) < len(members):
-        for member in members:
-            if isinstance(member, Mapping | list | tuple):
-                _collect(member, found)
+    texts = []
+    for member in members:
+        if isinstance(member, str):
+            texts.append(member)
+        elif not isinstance(member, _NUMBER):
+            _collect(member, found)
+    found.append("".join(texts))
     return len(texts)
 
 

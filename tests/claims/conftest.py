@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, Self
 
 import pytest
@@ -70,7 +69,7 @@ class Tale:
     def receipt(self, **detail: Any) -> Self:
         """Give the fault's receipt what it says."""
         index = next(number for number, event in enumerate(self.events) if event.event == "fault_fired")
-        self.events[index] = replace(self.events[index], detail=detail)
+        self.events[index] = self.events[index]._replace(detail=detail)
         return self
 
     def lookup(self) -> Self:

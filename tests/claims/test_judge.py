@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 from tests.claims.conftest import DONE, KEYS, Tale, good
@@ -87,7 +86,7 @@ def test_a_claim_that_crashes_does_not_hide_the_others(
 
 def test_a_broken_record_is_an_error_of_the_record(judged: Judged) -> None:
     tale = good()
-    tale.events = [replace(event, detail={}) if event.event == "agent_next_call" else event for event in tale.events]
+    tale.events = [event._replace(detail={}) if event.event == "agent_next_call" else event for event in tale.events]
     assert judged(tale.end()).verdict is Verdict.ERROR
 
 

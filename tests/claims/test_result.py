@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import pytest
 from tests.claims.conftest import KEYS, Tale, good
@@ -17,7 +16,7 @@ def with_envelope(**members: object) -> History:
     index = next(number for number, event in enumerate(tale.events) if event.event == "result")
     result = tale.events[index]
     envelope = {**result.detail["envelope"], **members}
-    tale.events[index] = replace(result, category=str(envelope["category"]), detail={"envelope": envelope})
+    tale.events[index] = result._replace(category=str(envelope["category"]), detail={"envelope": envelope})
     return tale.end()
 
 
@@ -49,7 +48,7 @@ def test_calling_an_effect_undone_that_the_ledger_holds_is_dishonest(rules: Rule
 
 def test_calling_a_request_unsent_that_the_service_received_is_dishonest(rules: Rules) -> None:
     tale = Tale().create(after="remote_received")
-    tale.events[-1] = replace(tale.events[-1], category="local_failure", detail={"envelope": {"category": "x"}})
+    tale.events[-1] = tale.events[-1]._replace(category="local_failure", detail={"envelope": {"category": "x"}})
     assert ("denied-request", "FAIL") in rules("result", tale.end())
 
 

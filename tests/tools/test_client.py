@@ -349,13 +349,6 @@ def test_a_cookie_never_comes_back(bench: Bench, service: Canned) -> None:
     assert ["cookie" in request.headers for request in service.received] == [False, False]
 
 
-def test_cookies_do_not_pile_up_from_trial_to_trial(bench: Bench, service: Canned) -> None:
-    service.answer(200, {}, ("set-cookie", "session=abc"))
-    send(bench)
-    bench.client.connect(bench.network.backend, bench.clock)
-    assert len(bench.client._client.cookies) == 0
-
-
 # What is no network's doing
 
 

@@ -7,7 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from unacked.canonical import dumps
 from unacked.clock import VirtualClock
 from unacked.contract import Effect, Operation, Registry
 from unacked.errors import HarnessError, RecordError
@@ -15,6 +18,7 @@ from unacked.event import Event
 from unacked.secret import Scanner, mint
 from unacked.suite import Suite, load_suite
 from unacked.trail import ChainWriter, Diagnostics, Recorder, TrialName, head_of, read_history
+from unacked.trail.recorder import canonical_line
 from unacked.trial import Bench, TrialPlan
 
 NAME = TrialName("run-1", "C05.careful.1", "C05")
@@ -207,3 +211,28 @@ def test_a_raw_error_is_kept_without_its_secrets() -> None:
     assert diagnostics.entries == [
         {"ref": "d1", "headers": {"x": "Bearer [redacted]"}, "body": '{"key":"[redacted]"}', "status": 401}
     ]
+
+
+_WORDS = st.none() | st.text(max_size=12)
+
+
+@given(
+    st.builds(
+        Event,
+        st.floats(allow_nan=False, allow_infinity=False),
+        st.text(max_size=12),
+        _WORDS,
+        _WORDS,
+        _WORDS,
+        _WORDS,
+        _WORDS,
+        st.dictionaries(st.text(max_size=8), st.integers() | st.text(max_size=8), max_size=3),
+    ),
+    st.integers(min_value=0),
+    st.builds(TrialName, st.text(), st.text(), st.text()),
+)
+def test_a_line_is_the_canonical_text_of_the_event_its_number_and_its_trial(
+    event: Event, seq: int, name: TrialName
+) -> None:
+    whole = {**event.as_json(), "seq": seq, "run": name.run, "trial": name.trial, "case": name.case}
+    assert canonical_line(event, seq, name) == dumps(whole)

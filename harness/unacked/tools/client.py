@@ -3,6 +3,9 @@
 An answer that drips one byte at a time, or interim answers without end, never meet a per-read timeout;
 so every read is capped by what is left of the whole call. The same wrapper counts what was written: that,
 not the class of an exception, decides whether the service can have seen anything.
+
+Requests go to httpx2's transport, without the layer for redirects, cookies, proxies and authentication flows
+that stands above it: none of these may happen here, so none of it is there.
 """
 
 from __future__ import annotations
@@ -81,7 +84,6 @@ class ToolClient:
     def __init__(self, timeouts: Timeouts) -> None:
         self.timeouts = timeouts
         self._transport = _SwappableTransport()
-        self._client = httpx2.Client(transport=self._transport, trust_env=False)
         patience = httpx2.Timeout(
             connect=timeouts.connect_s, write=timeouts.write_s, read=timeouts.read_s, pool=timeouts.connect_s
         )
@@ -89,7 +91,6 @@ class ToolClient:
 
     def connect(self, backend: httpcore2.NetworkBackend, clock: Clock) -> None:
         """Use a fresh connection pool on ``backend``; nothing of an earlier trial is left."""
-        self._client.cookies.clear()
         self._transport.reset(_MeteredBackend(backend, clock))
 
     def send(self, method: str, url: str, *, headers: Mapping[str, str], content: bytes) -> Exchange:
@@ -110,7 +111,8 @@ class ToolClient:
                 content=content or None,
                 extensions=self._extensions,
             )
-            response = self._client.send(request, stream=True)
+            response = self._transport.handle_request(request)
+            response.request = request
             phase, status, response_headers = Phase.HEAD_RECEIVED, response.status_code, response.headers
             body = response.read()
             phase = Phase.COMPLETE

@@ -48,7 +48,10 @@ class ChainWriter:
 
     def write(self, value: Mapping[str, JSON]) -> str:
         """Append one object and return its line; it is in the file for sure only after ``flush``."""
-        body = dumps(value)
+        return self.append(dumps(value))
+
+    def append(self, body: str) -> str:
+        """Append one object that is in its canonical text already, and return its line."""
         self.head = _link(self.head, body)
         line = f'{body[:-1]}{_HASH_MEMBER}{self.head}"}}\n'
         self._pending.append(line)

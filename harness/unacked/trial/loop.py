@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping, Sequence
 
-from unacked.agents import Call, Reply, Session
-from unacked.canonical import JSON, dumps
+from unacked.agents import Call, Session
+from unacked.canonical import JSON, dumps, loads
 from unacked.case import Limits
 from unacked.clock import VirtualClock
 from unacked.event import Emit
@@ -33,13 +32,8 @@ class Dispatcher:
         self._unsettled: dict[str, list[str]] = {}
 
     def call(self, call: Call, turn: int) -> dict[str, JSON]:
-        """Make one call; returns the result as the agent sees it.
-
-        The arguments are copied first: what is on the record must not change when the agent goes on
-        working with its own objects.
-        """
+        """Make one call; returns the result as the agent sees it."""
         correlation_id = self._ids.next()
-        call = Call(call.operation, copy.deepcopy(dict(call.arguments)))
         self._emit(
             "agent_next_call",
             id=correlation_id,
@@ -91,16 +85,16 @@ def converse(
     for turn in range(1, limits.turns + 1):
         try:
             reply = session.next(results)
-            _check(reply)
+            calls = [_copied(call) for call in reply.calls]
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001 - whatever an agent raises, it has stopped by its own doing
             return "finished", _told(error)
         if reply.text:
             emit("agent_message", detail={"turn": turn, "text": reply.text})
-        if not reply.calls:
+        if not calls:
             return "finished", None
-        results = [dispatcher.call(call, turn) for call in reply.calls]
+        results = [dispatcher.call(call, turn) for call in calls]
         if desk.finished is not None:
             return "finished", None
         if clock.now() > limits.deadline_s:
@@ -126,14 +120,16 @@ def _words(error: BaseException) -> str:
         return "(it cannot be put into words)"
 
 
-def _check(reply: Reply) -> None:
-    """Raise TypeError or ValueError where a reply holds anything but calls with arguments in JSON."""
-    for call in reply.calls:
-        if not isinstance(call, Call):
-            raise TypeError(f"an agent makes calls, not {call!r}")
-        if not isinstance(call.operation, str):
-            raise TypeError(f"an operation is named by a text, not by {call.operation!r}")
-        dumps(dict(call.arguments))
+def _copied(call: object) -> Call:
+    """Return a call with arguments of its own: the record must not change when the agent works on with its objects.
+
+    Raises TypeError or ValueError where it is no call, or its arguments are not JSON.
+    """
+    if not isinstance(call, Call):
+        raise TypeError(f"an agent makes calls, not {call!r}")
+    if not isinstance(call.operation, str):
+        raise TypeError(f"an operation is named by a text, not by {call.operation!r}")
+    return Call(call.operation, loads(dumps(dict(call.arguments))))
 
 
 def _no_such_tool(name: str, correlation_id: str) -> Envelope:

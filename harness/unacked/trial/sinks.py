@@ -12,6 +12,7 @@ __all__ = ["leaking_sinks"]
 
 _OF_THE_HARNESS = frozenset(
     {
+        "trial_begin",
         "request_constructed",
         "dispatch_started",
         "remote_received",
