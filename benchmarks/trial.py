@@ -23,6 +23,7 @@ from unacked.services import Setting, load_service
 from unacked.suite import load_suite
 from unacked.tools import Timeouts
 from unacked.tools.client import ToolClient
+from unacked.trial import Bench, TrialPlan
 from unacked.wire import SimulatedNetwork
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -51,6 +52,20 @@ def bare_request_ms(count: int = 3000) -> float:
     return (time.process_time() - began) / count * 1000
 
 
+def trial_ms(trials: int) -> float:
+    """Return the CPU milliseconds of one trial with its record on disk, nothing judged: the median of blocks of 50."""
+    suite = load_suite(ROOT)
+    bench = Bench(suite)
+    blocks: list[float] = []
+    with tempfile.TemporaryDirectory(dir=ROOT / "runs") as out:
+        for first in range(0, trials, 50):
+            began = time.process_time()
+            for index in range(first, first + 50):
+                bench.run(TrialPlan(index, CASE, False, "careful", index, "0", "bench"), Path(out) / f"{index}.jsonl")
+            blocks.append((time.process_time() - began) / 50 * 1000)
+    return sorted(blocks)[len(blocks) // 2]
+
+
 def run(trials: int, jobs: int) -> tuple[float, list[float]]:
     """Run the trials; returns the wall seconds of the whole run, and the CPU seconds of each trial."""
     suite = load_suite(ROOT)
@@ -74,6 +89,7 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=2000)
     trials = parser.parse_args().trials
     print(f"bare request: {bare_request_ms():.3f} CPU ms; a trial makes three of them")
+    print(f"trial and record: {trial_ms(trials):.3f} CPU ms")
     run(100, 1)
     before = memory_mb()
     wall, spent = run(trials, 1)
