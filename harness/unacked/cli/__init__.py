@@ -19,6 +19,8 @@ COMMANDS = {
     "validate": "check every file of a suite and report all problems at once",
     "show": "show a run, or one trial of it with its transcript and explanation",
     "check": "judge a stored run again, running nothing",
+    "compare": "compare two runs: what one agent does otherwise than another, and where their transcripts part",
+    "gate": "decide whether a run may replace its baseline",
     "fixtures": "run contract fixtures: what each tool makes of one answer, without an agent",
     "judge": "judge a neutral trace from anywhere",
     "graph": "lint graphs, measure what a run showed of them, generate suites, mutate them, draw them",
@@ -74,6 +76,8 @@ def main() -> None:
     except UnackedError as error:
         click.echo(f"{error}", err=True)
         code = error.exit_code
+    except ModuleNotFoundError as error:
+        code = _missing_extra(error)
     except OSError as error:
         click.echo(f"{error.filename or 'input or output'}: {error.strerror or error}", err=True)
         code = ExitCode.ERROR
@@ -89,6 +93,19 @@ def main() -> None:
 def _say_no_more() -> ExitCode:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return ExitCode.ERROR
+
+
+def _missing_extra(error: ModuleNotFoundError) -> ExitCode:
+    """A library of an extra that is not installed is no fault of ours; any other is."""
+    extra = _EXTRAS.get((error.name or "").partition(".")[0])
+    if extra is None:
+        return _unexpected(error)
+    click.echo(f"this command needs {error.name}\n    hint: install it with: pip install 'unacked[{extra}]'", err=True)
+    return ExitCode.USAGE
+
+
+_EXTRAS = {"scipy": "compare", "numpy": "compare"}
+"""Libraries that only some commands need, and the extra that brings each."""
 
 
 def _unexpected(error: BaseException) -> ExitCode:

@@ -10,10 +10,10 @@ import click
 
 from unacked.canonical import JSON, dumps
 from unacked.cli.options import console, open_suite, out_option, suite_option
-from unacked.engine import RunFolder, find_run, read_verdicts, stored_paths
+from unacked.engine import RunFolder, find_run, observations, read_verdicts, stored_paths
 from unacked.errors import ExitCode, HarnessError, Place, Problem, SpecificationError, nearest
 from unacked.graph import BoundGraph, Graph, judge, read_traces
-from unacked.graph.coverage import Coverage, Observation, comparable, cover, profile_difference
+from unacked.graph.coverage import Coverage, comparable, cover, profile_difference
 from unacked.graph.draw import Picture, picture, render_dot, render_mermaid, render_svg, walk_of
 from unacked.graph.generate import expected_lines, generate, trace_lines
 from unacked.graph.lint import Finding, Level, lint_case, lint_graph
@@ -108,7 +108,7 @@ def _fired(suite: Suite, traces: Path) -> Mapping[str, Collection[str]]:
 def coverage(run: str, other: str | None, out: Path, *, as_json: bool) -> int:
     """Measure what RUN has shown of its graphs: environment, agent profiles, forbids fired; never one number."""
     folder = find_run(run, out)
-    together, cases = cover(_observations(folder))
+    together, cases = cover(observations(folder))
     if other is not None:
         second = find_run(other, out)
         return _difference(folder, together, second, as_json=as_json)
@@ -121,7 +121,7 @@ def coverage(run: str, other: str | None, out: Path, *, as_json: bool) -> int:
 
 
 def _difference(folder: RunFolder, first: Coverage, other: RunFolder, *, as_json: bool) -> int:
-    second, _ = cover(_observations(other))
+    second, _ = cover(observations(other))
     if not as_json:
         console().print(difference_text(first, second, (folder.name, other.name)), soft_wrap=True)
         return ExitCode.PASS
@@ -134,19 +134,6 @@ def _difference(folder: RunFolder, first: Coverage, other: RunFolder, *, as_json
     ]
     click.echo(dumps({"runs": [folder.name, other.name], "profiles": differences}))
     return ExitCode.PASS
-
-
-def _observations(folder: RunFolder) -> Iterator[Observation]:
-    for path in stored_paths(folder, load_suite(folder.suite, run_code=False)):
-        yield Observation(
-            case=path.brief.case.case,
-            fixture=path.brief.name,
-            agent=path.agent,
-            graphs=path.brief.graphs,
-            tools=path.brief.tools.keys(),
-            events=path.moves,
-            judgement=path.judgement,
-        )
 
 
 # -- generated suites ----------------------------------------------------------------------------------------

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
+from unacked.canonical import JSON
 from unacked.claims import Brief, moves
 from unacked.engine.audit import side_of
 from unacked.engine.folder import RunFolder
 from unacked.engine.verdicts import read_verdicts
 from unacked.event import History
 from unacked.graph import Event, Judgement, judge_events
-from unacked.suite import Suite
+from unacked.graph.coverage import Observation
+from unacked.suite import Suite, load_suite
 from unacked.trail import TrialName, read_history
 
-__all__ = ["StoredPath", "stored_paths"]
+__all__ = ["StoredPath", "observations", "stored_history", "stored_paths"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +36,26 @@ def stored_paths(folder: RunFolder, suite: Suite, trials: Collection[str] | None
     for line in read_verdicts(folder, run):
         if trials is not None and line["trial"] not in trials:
             continue
-        name = TrialName(run, line["trial"], line["case"])
-        history = read_history(folder.events(line["index"], line["trial"]), name)
-        yield _path(line["trial"], line["agent"], side_of(folder, suite, line), history)
+        yield _path(line["trial"], line["agent"], side_of(folder, suite, line), stored_history(folder, run, line))
+
+
+def stored_history(folder: RunFolder, run: str, line: Mapping[str, JSON]) -> History:
+    """Read and verify the record of the trial that a line of ``verdicts.jsonl`` is about; raises RecordError."""
+    return read_history(folder.events(line["index"], line["trial"]), TrialName(run, line["trial"], line["case"]))
+
+
+def observations(folder: RunFolder) -> Iterator[Observation]:
+    """Yield what every trial of a run showed of its graphs, judged by the suite that the run holds."""
+    for path in stored_paths(folder, load_suite(folder.suite, run_code=False)):
+        yield Observation(
+            case=path.brief.case.case,
+            fixture=path.brief.name,
+            agent=path.agent,
+            graphs=path.brief.graphs,
+            tools=path.brief.tools.keys(),
+            events=path.moves,
+            judgement=path.judgement,
+        )
 
 
 def _path(trial: str, agent: str, brief: Brief, history: History) -> StoredPath:

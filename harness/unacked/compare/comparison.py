@@ -1,0 +1,157 @@
+"""Two agents over the cases that both have run: case by case, all together, and what the second does differently."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from unacked.canonical import JSON
+from unacked.compare.failures import Cluster, clusters
+from unacked.compare.gate import Night
+from unacked.compare.side import Side, Tally, differing_pins
+from unacked.errors import Place, Problem, SpecificationError
+from unacked.graph import Verdict
+from unacked.statistics import (
+    Counts,
+    Interval,
+    PValues,
+    exact_stratified,
+    newcombe,
+    pass_hat_k,
+    upper_bound,
+    wilson,
+)
+
+__all__ = ["CaseRow", "Comparison", "compare", "night_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class CaseRow:
+    """One case on both sides; ``either`` is the p of "nothing differs here", by itself and not adjusted."""
+
+    case: str
+    first: Tally
+    second: Tally
+    either: float
+
+    @property
+    def counts(self) -> Counts:
+        """The decided runs, as the tests take them."""
+        return Counts(self.first.passes, self.first.decided, self.second.passes, self.second.decided)
+
+    @property
+    def change(self) -> float:
+        """The second pass rate minus the first; 0 where a side has decided nothing."""
+        if not self.first.decided or not self.second.decided:
+            return 0.0
+        return self.second.passes / self.second.decided - self.first.passes / self.first.decided
+
+    def as_json(self) -> dict[str, JSON]:
+        """Return the row as a JSON object."""
+        return {
+            "case": self.case,
+            "first": _told(self.first),
+            "second": _told(self.second),
+            "change": self.change,
+            "p": self.either,
+        }
+
+
+def _told(tally: Tally) -> dict[str, JSON]:
+    return {
+        **tally.as_json(),
+        "pass_rate": list(wilson(tally.passes, tally.decided)),
+        "pass_hat_k": pass_hat_k(tally.passes, tally.decided, tally.decided) if tally.decided else None,
+        "unsafe_below": upper_bound(tally.unsafe, tally.exposed),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Everything that a comparison says, the cases that changed most first.
+
+    ``confounders`` are the pins that differ beyond the one that is compared: with any, nobody can say what made the
+    difference. ``only_first`` and ``only_second`` are cases that the other side has not run.
+    """
+
+    first: Side
+    second: Side
+    pins: Sequence[str]
+    rows: Sequence[CaseRow]
+    overall: PValues
+    difference: Interval
+    only_first: Sequence[str] = ()
+    only_second: Sequence[str] = ()
+    failures: tuple[Sequence[Cluster], Sequence[Cluster]] = field(default=((), ()))
+
+    @property
+    def confounders(self) -> list[str]:
+        """The pins that differ, where they are more than one."""
+        return list(self.pins) if len(self.pins) > 1 else []
+
+    def as_json(self) -> dict[str, JSON]:
+        """Return the comparison as a JSON object."""
+        return {
+            "format": 1,
+            "sides": [_side(self.first), _side(self.second)],
+            "pins": list(self.pins),
+            "confounded": bool(self.confounders),
+            "cases": [row.as_json() for row in self.rows],
+            "only": [list(self.only_first), list(self.only_second)],
+            "overall": self.overall._asdict(),
+            "difference": list(self.difference),
+            "failures": [[cluster.as_json() for cluster in found] for found in self.failures],
+        }
+
+
+def _side(side: Side) -> dict[str, JSON]:
+    return {"run": side.run, "agent": side.agent, **side.together.as_json()}
+
+
+def compare(first: Side, second: Side) -> Comparison:
+    """Compare two sides over the cases that both have run.
+
+    Raises SpecificationError where they share none, or one of them has decided nothing in those.
+    """
+    shared = [name for name in first.cases if name in second.cases]
+    rows = [_row(name, first.cases[name], second.cases[name]) for name in shared]
+    whole = Counts(*(sum(row.counts[column] for row in rows) for column in range(4)))
+    if not whole.runs or not whole.baseline_runs:
+        raise SpecificationError([_nothing(first, second, shared)])
+    return Comparison(
+        first,
+        second,
+        differing_pins(first, second),
+        sorted(rows, key=lambda row: (row.either, -abs(row.change), row.case)),
+        exact_stratified([row.counts for row in rows]),
+        newcombe(whole[:2], whole[2:]),
+        [name for name in first.cases if name not in second.cases],
+        [name for name in second.cases if name not in first.cases],
+        (clusters(first.lines), clusters(second.lines)),
+    )
+
+
+def _row(name: str, first: Tally, second: Tally) -> CaseRow:
+    counts = Counts(first.passes, first.decided, second.passes, second.decided)
+    return CaseRow(name, first, second, exact_stratified([counts]).either)
+
+
+def _nothing(first: Side, second: Side, shared: Sequence[str]) -> Problem:
+    if not shared:
+        message, hint = f"{first.name} and {second.name} have no case in common", "run both on the same cases"
+    else:
+        message = f"in the cases of both, {first.name} or {second.name} has only trials that say nothing"
+        hint = "see their verdicts with 'unacked show'"
+    return Problem(Place("unacked"), message, hint)
+
+
+def night_of(comparison: Comparison) -> Night:
+    """Return what the gate looks at: the first side is the baseline, the second the candidate."""
+    first, second = comparison.first.together, comparison.second.together
+    return Night(
+        {row.case: row.counts for row in comparison.rows},
+        [line["trial"] for line in comparison.second.lines if line["verdict"] == Verdict.UNSAFE],
+        [case for case, tally in comparison.second.cases.items() if not tally.exposed],
+        comparison.only_first,
+        max(tally.verdicts[Verdict.ERROR] / tally.verdicts.total() for tally in (first, second)),
+    )

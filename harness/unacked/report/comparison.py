@@ -1,0 +1,138 @@
+"""A comparison and a gate's decision as text, for a terminal of 80 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from unacked.compare import CaseRow, Comparison, Divergence, Gate, Side, Tally
+from unacked.report.text import printable, shortened
+from unacked.statistics import upper_bound, wilson
+
+__all__ = ["EdgeRates", "comparison_text", "divergence_text", "gate_text"]
+
+EdgeRates = Mapping[tuple[str, str], tuple[float, float]]
+"""By (graph, edge): how often in a trial the first and the second agent took it."""
+
+_MOST = 12
+"""Rows of a list before the rest is only counted."""
+
+
+def comparison_text(comparison: Comparison, edges: EdgeRates, divergences: Mapping[str, Divergence]) -> str:
+    """Return the whole comparison: what differs first, the cases that changed most before the others."""
+    parts = (
+        _sides(comparison),
+        _overall(comparison),
+        _edges(edges),
+        _cases(comparison),
+        _failures(comparison),
+        (line for case, divergence in divergences.items() for line in divergence_text(case, divergence)),
+    )
+    return "\n".join(line for part in parts for line in part)
+
+
+def _sides(comparison: Comparison) -> Iterator[str]:
+    for letter, side in zip("AB", (comparison.first, comparison.second), strict=True):
+        yield f"{letter}  {printable(side.name)}: {_counted(side)}"
+    if comparison.confounders:
+        yield f"CONFOUNDED: {len(comparison.pins)} pins differ: {_listed(comparison.pins)}"
+        yield "  whatever differs below, nobody can say which of them made it"
+    else:
+        yield f"the pin that differs: {comparison.pins[0]}" if comparison.pins else "all pins are the same"
+
+
+def _counted(side: Side) -> str:
+    whole = side.together
+    told = f"{whole.passes} of {whole.decided} passed, {whole.unsafe} unsafe"
+    silent = whole.verdicts.total() - whole.decided
+    return told if not silent else f"{told}; {silent} say nothing"
+
+
+def _overall(comparison: Comparison) -> Iterator[str]:
+    low, high = comparison.difference
+    yield f"B passes {_points(low)} to {_points(high)} points more often (95 % interval of the difference)"
+    yield f"  exact stratified p: worse {comparison.overall.worse:.2g}, better {comparison.overall.better:.2g}"
+    for letter, names in zip("AB", (comparison.only_first, comparison.only_second), strict=True):
+        if names:
+            yield f"  only {letter} has run: {_listed(names)}"
+
+
+def _edges(edges: EdgeRates) -> Iterator[str]:
+    yield "what B does otherwise: times in a trial, A | B"
+    ranked = sorted(edges.items(), key=lambda item: -abs(item[1][1] - item[1][0]))
+    for (graph, edge), (before, after) in ranked[:_MOST]:
+        yield f"  {before:>6.2f} | {after:<6.2f} {printable(edge)}  ({printable(graph)})"
+    yield from _rest(len(ranked), "edges")
+    if not edges:
+        yield "  nothing: both take every edge equally often"
+
+
+def _cases(comparison: Comparison) -> Iterator[str]:
+    changed = [row for row in comparison.rows if row.change or row.first.unsafe != row.second.unsafe]
+    yield f"{len(changed)} of {len(comparison.rows)} cases changed; passes with 95 % interval, A | B"
+    for row in changed[:_MOST]:
+        yield from _case(row)
+    yield from _rest(len(changed), "cases")
+
+
+def _case(row: CaseRow) -> Iterator[str]:
+    yield f"  {printable(row.case)}: {_rate(row.first)} | {_rate(row.second)}  p = {row.either:.2g}"
+    tallies = zip("AB", (row.first, row.second), strict=True)
+    told = [f"{letter} {_unsafe(tally)}" for letter, tally in tallies if tally.unsafe]
+    if told:
+        yield f"      {'; '.join(told)}"
+
+
+def _rate(tally: Tally) -> str:
+    if not tally.decided:
+        return "nothing decided"
+    low, high = wilson(tally.passes, tally.decided)
+    return f"{tally.passes}/{tally.decided} ({low:.2f}-{high:.2f})"
+
+
+def _unsafe(tally: Tally) -> str:
+    below = upper_bound(tally.unsafe, tally.exposed)
+    return f"unsafe {tally.unsafe} of {tally.exposed} exposed (rate below {below:.1%})"
+
+
+def _failures(comparison: Comparison) -> Iterator[str]:
+    for letter, found in zip("AB", comparison.failures, strict=True):
+        if found:
+            yield f"kinds of failure of {letter}"
+        for cluster in found[:_MOST]:
+            yield f"  {len(cluster.trials):>4} {cluster.verdict.value} {printable(cluster.rule)}"
+            yield f"       {shortened(printable(cluster.observed), 100)}; such as {printable(cluster.trials[0])}"
+        yield from _rest(len(found), "kinds")
+
+
+def divergence_text(case: str, divergence: Divergence) -> Iterator[str]:
+    """Yield where two transcripts of one case part."""
+    yield f"the transcripts of {printable(case)} part at call {divergence.number}"
+    for step in divergence.before[-3:]:
+        yield f"    both  {shortened(printable(str(step)), 110)}"
+    for letter, last in zip("AB", (divergence.first, divergence.second), strict=True):
+        yield f"    {letter}     {'had ended' if last is None else shortened(printable(str(last)), 110)}"
+
+
+def gate_text(gate: Gate) -> str:
+    """Return a gate's decision with its reasons."""
+    lines = [gate.decision.value, *(f"  {printable(reason)}" for reason in gate.reasons)]
+    lines += [
+        f"  fresh repeats of {printable(case)}: {counts.baseline_passes}/{counts.baseline_runs} before,"
+        f" {counts.passes}/{counts.runs} now"
+        for case, counts in gate.confirmation.items()
+    ]
+    return "\n".join(lines)
+
+
+def _rest(count: int, what: str) -> Iterator[str]:
+    if count > _MOST:
+        yield f"  and {count - _MOST} more {what}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(printable(name) for name in names[:6])
+    return shown if len(names) <= 6 else f"{shown} and {len(names) - 6} more"
+
+
+def _points(share: float) -> str:
+    return f"{100 * share:+.1f}"

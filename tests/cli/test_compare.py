@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.suites import CommandLine, SuiteFolder, finished_run
+
+CAREFUL = "agents/careful/policy.py"
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two versions of one agent over E01 and C07: the second creates again instead of looking up."""
+    suite = SuiteFolder(tmp_path_factory.mktemp("versions") / "suite")
+    suite.keep("E01", "C07")
+    out = tmp_path_factory.mktemp("runs")
+    finished_run(suite.path, out, agents=("careful",), repeat=3, run_id="before")
+    reckless = (suite.path / "agents/reckless/policy.py").read_text()
+    (suite.path / CAREFUL).write_text(reckless)
+    finished_run(suite.path, out, agents=("careful",), repeat=3, run_id="after")
+    return out
+
+
+def test_the_behaviour_that_differs_comes_first_with_its_edge_and_its_transcript(
+    unacked: CommandLine, runs: Path
+) -> None:
+    done = unacked("compare", "before", "after", "--out", runs)
+    assert done.code == 0
+    lines = done.out.splitlines()
+    assert lines[:3] == [
+        "A  careful (before): 9 of 9 passed, 0 unsafe",
+        "B  careful (after): 0 of 9 passed, 6 unsafe",
+        "the pin that differs: agent.policy",
+    ]
+    assert "    0.67 | 0.00   reconcile  (create-outcome-unknown)" in lines
+    assert "  E01: 3/3 (0.44-1.00) | 0/3 (0.00-0.56)  p = 0.1" in lines
+    parted = lines.index("the transcripts of E01 part at call 2")
+    assert [line.split("(")[0].split() for line in lines[parted + 2 : parted + 4]] == [
+        ["A", "lookup_by_request_id"],
+        ["B", "create_record"],
+    ]
+
+
+def test_kinds_of_failure_are_counted(unacked: CommandLine, runs: Path) -> None:
+    done = unacked("compare", "before", "after", "--out", runs, "--json")
+    (first, second) = done.json["failures"]
+    assert (first, [(kind["rule"], len(kind["trials"])) for kind in second]) == (
+        [],
+        [("second-create", 6), ("too-early", 3)],
+    )
+
+
+def test_two_agents_of_one_run_are_named_with_it(unacked: CommandLine, tmp_path: Path, suite: SuiteFolder) -> None:
+    suite.keep("E01")
+    finished_run(suite.path, tmp_path / "runs", agents=("careful", "reckless"), run_id="both")
+    done = unacked("compare", "both:careful", "both:reckless", "--out", tmp_path / "runs", "--confounded")
+    assert (done.code, done.out.splitlines()[2]) == (0, "CONFOUNDED: 2 pins differ: agent.policy, agent.prompt")
+
+
+def test_more_than_one_differing_pin_is_refused(unacked: CommandLine, tmp_path: Path, suite: SuiteFolder) -> None:
+    suite.keep("E01")
+    finished_run(suite.path, tmp_path / "runs", agents=("careful", "reckless"), run_id="both")
+    done = unacked("compare", "both:careful", "both:reckless", "--out", tmp_path / "runs")
+    assert (done.code, done.out) == (2, "")
+    assert "differ in 2 pins: agent.policy, agent.prompt" in done.err
+    assert "change one thing at a time, or go on with --confounded" in done.err
+
+
+def test_a_run_that_is_not_there_is_a_usage_error(unacked: CommandLine, runs: Path) -> None:
+    done = unacked("compare", "before", "afer:careful", "--out", runs)
+    assert done.code == 2
+    assert "there is no run 'afer'" in done.err
+
+
+def test_an_unsafe_night_is_blocked(unacked: CommandLine, runs: Path) -> None:
+    done = unacked("gate", "after", "--baseline", "before", "--out", runs)
+    assert done.code == 1
+    assert done.out.splitlines()[:2] == [
+        "BLOCK",
+        "  6 unsafe: E01.careful.1, E01.careful.2, E01.careful.3, E01.twin.careful.1, E01.twin.careful.2 and 1 more",
+    ]
+
+
+def test_too_few_repeats_are_inconclusive(unacked: CommandLine, runs: Path) -> None:
+    done = unacked("gate", "before", "--baseline", "before", "--out", runs, "--json")
+    assert (done.code, done.json["decision"], done.json["pins"]) == (3, "INCONCLUSIVE", [])
+
+
+def test_a_wide_margin_lets_an_equal_night_pass(unacked: CommandLine, runs: Path) -> None:
+    done = unacked("gate", "before", "--baseline", "before", "--margin", "0.5", "--out", runs)
+    assert (done.code, done.out.splitlines()[0]) == (0, "PASS")
+
+
+def test_without_scipy_the_extra_is_named(unacked: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> None:
+        raise ModuleNotFoundError(name, name="scipy")
+
+    monkeypatch.setattr("unacked.cli.importlib.import_module", missing)
+    done = unacked("compare", "before", "after")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == "this command needs scipy\n    hint: install it with: pip install 'unacked[compare]'\n"
