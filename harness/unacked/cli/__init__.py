@@ -21,6 +21,8 @@ COMMANDS = {
     "check": "judge a stored run again, running nothing",
     "compare": "compare two runs: what one agent does otherwise than another, and where their transcripts part",
     "gate": "decide whether a run may replace its baseline",
+    "nightly": "run a candidate, compare it with its baseline, decide, and remember the night",
+    "plan": "say how many repeats an answer needs, before anything is spent",
     "fixtures": "run contract fixtures: what each tool makes of one answer, without an agent",
     "judge": "judge a neutral trace from anywhere",
     "graph": "lint graphs, measure what a run showed of them, generate suites, mutate them, draw them",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from unacked.canonical import JSON, digest
@@ -17,12 +17,16 @@ __all__ = ["Plan", "RunRequest", "identity", "make_plan"]
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """What the user asked for; no agents means the controls. ``repeat`` is the number of repeats."""
+    """What the user asked for; no agents means the controls. ``repeat`` is the number of repeats.
+
+    ``rule`` are the numbers by which the run will be decided on, where that is known before it begins.
+    """
 
     select: Sequence[str] = ()
     agents: Sequence[str] = ()
     repeat: int = 1
     seed: str = "0"
+    rule: Mapping[str, JSON] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +51,7 @@ class Plan:
     def identity(self) -> dict[str, JSON]:
         """Everything that decides what the run does."""
         request = self.request
-        return identity(self.pins, request.seed, request.repeat, self.agents, controls=self.controls)
+        return identity(self.pins, request.seed, request.repeat, self.agents, controls=self.controls, rule=request.rule)
 
     def as_json(self) -> dict[str, JSON]:
         """Return the plan as the manifest holds it."""
@@ -59,6 +63,7 @@ class Plan:
             "sweeps": list(self.sweeps),
             "repeat": self.request.repeat,
             "trials": len(self.trials),
+            **({} if self.request.rule is None else {"rule": dict(self.request.rule)}),
         }
 
 
@@ -73,7 +78,9 @@ def make_plan(suite: Suite, request: RunRequest) -> Plan:
         raise SpecificationError(problems)
     pins = _pins(suite, cases, agents)
     names = [agent.name for agent in agents]
-    run = digest(identity(pins, request.seed, request.repeat, names, controls=not request.agents))[:16]
+    run = digest(identity(pins, request.seed, request.repeat, names, controls=not request.agents, rule=request.rule))[
+        :16
+    ]
     trials = _trials(cases, agents, request, run)
     if not trials:
         raise _nothing("no trial is left: the selected agents have nothing to do in the selected cases", "")
@@ -82,9 +89,18 @@ def make_plan(suite: Suite, request: RunRequest) -> Plan:
     return Plan(run, request, pins, [case.name for case in cases], names, pending, sweeps, trials)
 
 
-def identity(pins: JSON, seed: str, repeat: int, agents: Sequence[str], *, controls: bool) -> dict[str, JSON]:
-    """Return everything that decides what a run does; its digest is the run's."""
-    return {"pins": pins, "seed": seed, "repeat": repeat, "agents": list(agents), "controls": controls}
+def identity(
+    pins: JSON,
+    seed: str,
+    repeat: int,
+    agents: Sequence[str],
+    *,
+    controls: bool,
+    rule: Mapping[str, JSON] | None = None,
+) -> dict[str, JSON]:
+    """Return everything that decides what a run does and how it is decided on; its digest is the run's."""
+    decided = {} if rule is None else {"rule": dict(rule)}
+    return {"pins": pins, "seed": seed, "repeat": repeat, "agents": list(agents), "controls": controls, **decided}
 
 
 def _trials(

@@ -94,7 +94,14 @@ def _manifest(plan: Plan) -> dict[str, JSON]:
 
 def _identity(manifest: Mapping[str, JSON]) -> dict[str, JSON]:
     plan = manifest["plan"]
-    return identity(manifest["pins"], manifest["seed"], plan["repeat"], plan["agents"], controls=plan["controls"])
+    return identity(
+        manifest["pins"],
+        manifest["seed"],
+        plan["repeat"],
+        plan["agents"],
+        controls=plan["controls"],
+        rule=plan.get("rule"),
+    )
 
 
 def _named_folder(out: Path, run_id: str) -> RunFolder:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from unacked.compare import CaseRow, Comparison, Divergence, Gate, Side, Tally
+from unacked.nightly import CaseClass, CaseHistory
 from unacked.report.text import printable, shortened
 from unacked.statistics import upper_bound, wilson
 
-__all__ = ["EdgeRates", "comparison_text", "divergence_text", "gate_text"]
+__all__ = ["EdgeRates", "comparison_text", "divergence_text", "gate_text", "history_text"]
 
 EdgeRates = Mapping[tuple[str, str], tuple[float, float]]
 """By (graph, edge): how often in a trial the first and the second agent took it."""
@@ -136,3 +137,27 @@ def _listed(names: Sequence[str]) -> str:
 
 def _points(share: float) -> str:
     return f"{100 * share:+.1f}"
+
+
+def history_text(cases: Mapping[str, CaseHistory]) -> str:
+    """Return what the nights say of each case: changes first, each with its night and the pins that changed then."""
+    lines = [f"{len(cases)} cases over the nights"]
+    for case, found in sorted(cases.items(), key=lambda item: (_URGENCY.get(item[1].kind, len(_URGENCY)), item[0])):
+        passes, decided = (sum(getattr(night, name) for night in found.nights) for name in ("passes", "decided"))
+        exposed = sum(night.exposed for night in found.nights)
+        line = f"  {found.kind.value:<12} {printable(case)}: {passes}/{decided} in {len(found.nights)} nights"
+        if found.since is not None:
+            pins = f" with {_listed(found.changed)}" if found.changed else ""
+            line += f"; since {printable(found.since)}{pins}"
+        unsafe = sum(night.unsafe for night in found.nights)
+        lines.append(f"{line}; unsafe {unsafe} of {exposed} exposed, below {found.unsafe_below:.2%}")
+    return "\n".join(lines)
+
+
+_URGENCY = {
+    kind: number
+    for number, kind in enumerate(
+        (CaseClass.UNSAFE, CaseClass.REGRESSED, CaseClass.FAILING, CaseClass.ENVIRONMENT, CaseClass.FLAKY)
+    )
+}
+"""What needs somebody's eyes comes first."""

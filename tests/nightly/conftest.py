@@ -1,0 +1,5 @@
+from __future__ import annotations
+
+from tests.suites import suite
+
+__all__ = ["suite"]
