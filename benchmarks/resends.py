@@ -97,7 +97,7 @@ def by_anthropic(url: str) -> str:
     """Use anthropic's messages."""
     import anthropic
 
-    client = anthropic.Anthropic(api_key="k", base_url=url, timeout=PATIENCE_S)
+    client = anthropic.Anthropic(api_key="k", base_url=url, timeout=int(PATIENCE_S))
     client.messages.create(model="m", max_tokens=9, messages=[{"role": "user", "content": "x"}])
     return "200"
 
@@ -133,6 +133,15 @@ def by_stripe(url: str) -> str:
     return "200"
 
 
+def by_pygithub(url: str) -> str:
+    """Open an issue; the repository itself is not asked for."""
+    import github
+
+    hub = github.Github(auth=github.Auth.Token("k"), base_url=url, timeout=int(PATIENCE_S), lazy=True)
+    hub.get_repo("o/r").create_issue("x")
+    return "200"
+
+
 def by_curl(url: str, *options: str) -> str:
     """Use curl, redirects followed."""
     command = ["curl", "--silent", "--location", "--max-time", str(PATIENCE_S), "--write-out", "%{http_code}"]
@@ -151,6 +160,12 @@ class Client(NamedTuple):
 
     call: Callable[[str], str]
     needs: str
+    imports: str = ""
+
+    @property
+    def module(self) -> str:
+        """What is imported where the package is there."""
+        return self.imports or self.needs
 
 
 CLIENTS: Mapping[str, Client] = {
@@ -161,6 +176,7 @@ CLIENTS: Mapping[str, Client] = {
     "openai": Client(by_openai, "openai"),
     "boto3": Client(by_boto3, "boto3"),
     "stripe": Client(by_stripe, "stripe"),
+    "PyGithub": Client(by_pygithub, "PyGithub", "github"),
     "curl": Client(by_curl, "curl"),
     "curl --retry 2": Client(by_curl_with_retry, "curl"),
 }
@@ -179,7 +195,7 @@ def version(client: Client) -> str | None:
         if shutil.which("curl") is None:
             return None
         return subprocess.run(["curl", "--version"], capture_output=True, text=True, check=True).stdout.split()[1]  # noqa: S607
-    return importlib.metadata.version(client.needs) if importlib.util.find_spec(client.needs) else None
+    return importlib.metadata.version(client.needs) if importlib.util.find_spec(client.module) else None
 
 
 def measure(client: Client, fault: str) -> Measured:

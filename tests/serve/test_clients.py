@@ -114,7 +114,9 @@ def test_aiohttp_silently_sends_a_get_again_where_the_kept_connection_was_closed
 
 
 @pytest.mark.long  # real timeouts and retries of many calls
-@pytest.mark.parametrize("client", ["httpx2", "requests", "aiohttp", "curl", "curl --retry 2"])
+@pytest.mark.parametrize(
+    "client", ["httpx2", "requests", "aiohttp", "boto3", "stripe", "PyGithub", "curl", "curl --retry 2"]
+)
 def test_the_table_of_clients_says_what_is_measured(client: str) -> None:
     page = (ROOT / "docs" / "clients.md").read_text(encoding="utf-8")
     (row,) = re.findall(rf"^\| {re.escape(client)} [\d.]+ \|(.*)\|$", page, flags=re.MULTILINE)
