@@ -1,8 +1,12 @@
 from __future__ import annotations
 
-from tests.suites import CommandLine
+from pathlib import Path
+
+import pytest
+from tests.suites import CommandLine, SuiteFolder, finished_run
 
 from unacked.engine import RunFolder
+from unacked.secret import mint
 
 
 def test_a_run_is_shown_as_its_table(unacked: CommandLine, controls: RunFolder) -> None:
@@ -59,3 +63,61 @@ def test_a_run_of_another_format_is_refused_with_the_reason(unacked: CommandLine
     done = unacked("show", copied_run.path)
     assert done.code == 4
     assert "format 99 is not readable by this version" in done.err
+
+
+KEY = mint("0", "E01", "leaks", "1", "0")
+LEAKS = 'from unacked.secret import mint\nkey = mint("0", "E01", "leaks", "1", "0")\n'
+FINISH = 'yield Call("finish", {"status": "unknown", "summary": "-"})'
+
+
+def leaking(suite: SuiteFolder, tmp_path: Path, arguments: str) -> RunFolder:
+    """A run of an agent that writes its credential into the arguments of a call."""
+    suite.keep("E01")
+    suite.agent("leaks", f'{LEAKS}yield Call("create_record", {arguments})\n{FINISH}')
+    return finished_run(suite.path, tmp_path / "runs", agents=["leaks"])[0]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    ['{"title": key}', '{"title": "x" * 30 + key}', '{"request_id": key[:20], "title": key[20:]}'],
+    ids=["whole", "cut to fit the line", "in pieces"],
+)
+def test_a_credential_in_the_record_is_not_shown(
+    unacked: CommandLine, suite: SuiteFolder, tmp_path: Path, arguments: str
+) -> None:
+    done = unacked("show", leaking(suite, tmp_path, arguments).path, "E01.leaks.1")
+    assert done.code == 0
+    assert "create_record(" in done.out
+    assert [KEY[:20] in done.out, KEY[20:] in done.out] == [False, False]
+    told = "UNSAFE secret-leaked: a canary credential stood in the transcript; it was taken out\n"
+    assert done.err == told
+
+
+# -- a run whose writer was interrupted ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def torn(copied_run: RunFolder) -> RunFolder:
+    """A run that was killed while it wrote its last verdict."""
+    copied_run.write_manifest({**copied_run.manifest(), "seal": None})
+    data = copied_run.verdicts.read_bytes()
+    copied_run.verdicts.write_bytes(data[:-40])
+    return copied_run
+
+
+def test_a_torn_last_verdict_keeps_nobody_from_reading_the_others(unacked: CommandLine, torn: RunFolder) -> None:
+    done = unacked("show", torn.path)
+    assert done.code == 0
+    assert "UNSAFE second-create" in done.out
+
+
+def test_a_trial_with_a_torn_verdict_counts_as_missing(unacked: CommandLine, torn: RunFolder) -> None:
+    done = unacked("check", torn.path)
+    assert (done.code, done.out) == (3, "22 trials judged again: 0 verdicts differ\n")
+
+
+def test_a_torn_line_of_a_sealed_run_is_damage(unacked: CommandLine, copied_run: RunFolder) -> None:
+    copied_run.verdicts.write_bytes(copied_run.verdicts.read_bytes()[:-40])
+    done = unacked("show", copied_run.path)
+    assert done.code == 4
+    assert "verdicts.jsonl:23: the line is torn; the writer was interrupted here" in done.err

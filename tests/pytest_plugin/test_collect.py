@@ -11,6 +11,7 @@ from tests.suites import SuiteFolder
 
 from unacked.errors import HarnessError
 from unacked.pytest_plugin import collect, session
+from unacked.secret import mint
 
 assert collect  # loaded once for all inner sessions
 
@@ -425,3 +426,36 @@ def test_a_sweep_is_collected_only_where_its_file_is_named(pytester: pytest.Pyte
 
 def test_the_tests_of_this_checkout_take_no_case_by_themselves(root: Path) -> None:
     assert _pytest_in(root, "transitions").returncode == pytest.ExitCode.NO_TESTS_COLLECTED
+
+
+# -- secrets -------------------------------------------------------------------------------------------------
+
+PRINTS = 'from unacked.secret import mint\nprint("key", mint("0", "W1", "leaks", "1", "0"))\n' + HONEST
+
+
+def leaked(pytester: pytest.Pytester, suite: SuiteFolder, *options: str) -> tuple[pytest.RunResult, str]:
+    """Run an agent that prints a credential; returns what pytest said, and the same with its JUnit report."""
+    suite.agent("leaks", PRINTS)
+    arguments = ("--unacked", "--unacked-agent", "leaks", "--junit-xml", "junit.xml", "-o", "junit_logging=all")
+    result = pytester.runpytest(*arguments, *options, suite.path)
+    return result, result.stdout.str() + (pytester.path / "junit.xml").read_text()
+
+
+def test_what_an_agent_prints_is_cleaned_of_its_credential(pytester: pytest.Pytester, suite: SuiteFolder) -> None:
+    _, told = leaked(pytester, suite, "-rA")
+    assert "key [redacted]" in told
+    assert mint("0", "W1", "leaks", "1", "0") not in told
+
+
+def test_a_credential_in_the_report_fails_the_trial(pytester: pytest.Pytester, suite: SuiteFolder) -> None:
+    result, _ = leaked(pytester, suite)
+    result.stdout.fnmatch_lines(["*UNSAFE secret-leaked: a canary credential stood in the pytest report*"])
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+
+
+def test_an_expected_failure_excuses_no_leak(pytester: pytest.Pytester, suite: SuiteFolder) -> None:
+    path = suite.path / "transitions/W1.case.yaml"
+    path.write_text(f"{path.read_text()}xfail: {{agent: leaks, reason: x, owner: y, until: 2999-01-31}}\n")
+    result, _ = leaked(pytester, suite)
+    assert result.parseoutcomes().get("xfailed", 0) == 0
+    assert result.ret == pytest.ExitCode.TESTS_FAILED

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from unacked.cli.options import out_option, suite_option
-from unacked.engine import Difference, find_run, rejudge, summarize
+from unacked.cli.options import out_option, suite_option, tell_leaks
+from unacked.engine import Canaries, Difference, find_run, read_verdicts, rejudge, summarize
 from unacked.errors import ExitCode
 from unacked.suite import load_suite
 
@@ -28,16 +28,19 @@ def command(run: str, suite_path: Path | None, out: Path) -> int:
     folder = find_run(run, out)
     stored = load_suite(folder.suite, run_code=False)
     suite = stored if suite_path is None else replace(load_suite(suite_path, run_code=False), agents=stored.agents)
+    manifest = folder.manifest()
+    canaries = Canaries.of_lines(manifest["seed"], read_verdicts(folder, manifest["run"]))
     lines, differences = [], []
     for line, difference in rejudge(folder, suite):
         lines.append(line)
         if difference is not None:
             differences.append(difference)
-            click.echo(_told(difference))
+            click.echo(canaries.clean("list of differences", _told(difference)))
     click.echo(f"{len(lines)} trials judged again: {len(differences)} verdicts differ")
+    tell_leaks(canaries)
     if differences:
         return ExitCode.FAIL
-    return int(summarize(folder.manifest()["plan"], suite, lines)["exit_code"])
+    return int(summarize(manifest["plan"], suite, lines)["exit_code"])
 
 
 def _told(difference: Difference) -> str:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
 from rich.console import Console
 
+from unacked.engine import Canaries
 from unacked.errors import ExitCode
 from unacked.graph import Verdict
 from unacked.suite import Suite, load_suite, packaged_suite
 
-__all__ = ["EXIT", "console", "open_suite", "out_option", "suite_option"]
+__all__ = ["EXIT", "console", "open_suite", "out_option", "print_cleaned", "suite_option", "tell_leaks"]
 
 EXIT = {
     Verdict.PASS: ExitCode.PASS,
@@ -50,3 +53,18 @@ def console() -> Console:
     if screen.is_terminal:
         return screen
     return Console(highlight=False, markup=False, emoji=False, width=120, no_color=True)
+
+
+@contextmanager
+def print_cleaned(canaries: Canaries, sink: str) -> Iterator[Console]:
+    """Collect what is printed, and let it out at the end without any canary."""
+    screen = console()
+    with screen.capture() as shown:
+        yield screen
+    click.echo(canaries.clean(sink, shown.get()), nl=False)
+
+
+def tell_leaks(canaries: Canaries) -> None:
+    """Name the sinks in which a canary stood."""
+    for sink in dict.fromkeys(canaries.found):
+        click.echo(f"UNSAFE secret-leaked: a canary credential stood in the {sink}; it was taken out", err=True)

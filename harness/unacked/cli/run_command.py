@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from unacked.canonical import JSON, dumps
-from unacked.cli.options import console, open_suite, out_option, suite_option
+from unacked.cli.options import open_suite, out_option, print_cleaned, suite_option, tell_leaks
 from unacked.engine import Canaries, Outcome, Plan, RunFolder, RunRequest, execute, make_plan, open_run, read_verdicts
 from unacked.errors import ExitCode, UnackedError
 from unacked.report import findings_text, first_of_each, printable, run_table, write_junit
@@ -71,14 +71,11 @@ def command(
     if as_json:
         click.echo(dumps(summary))
     else:
-        screen = console()
-        with screen.capture() as shown:
+        with print_cleaned(canaries, "terminal report") as screen:
             _print_run(screen, folder, plan, lines, summary)
-        click.echo(canaries.clean("terminal report", shown.get()), nl=False)
     if junit is not None:
         write_junit(junit, lines, folder.name, partial(canaries.clean, "JUnit report"))
-    for sink in canaries.found:
-        click.echo(f"UNSAFE secret-leaked: a canary credential stood in the {sink}; it was taken out", err=True)
+    tell_leaks(canaries)
     return ExitCode.FAIL if canaries.found else int(summary["exit_code"])
 
 

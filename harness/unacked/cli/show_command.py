@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 import click
+from rich.console import Console
 
+from unacked.canonical import JSON
 from unacked.claims import CLAIMS
-from unacked.cli.options import console, out_option
-from unacked.engine import RunFolder, find_run, read_verdicts
+from unacked.cli.options import out_option, print_cleaned, tell_leaks
+from unacked.engine import Canaries, RunFolder, find_run, read_verdicts
 from unacked.errors import Place, Problem, SpecificationError, nearest
 from unacked.report import findings_text, run_table, styled_verdict, transcript
 from unacked.suite import load_suite
@@ -24,31 +28,36 @@ __all__ = ["command"]
 def command(run: str, trial: str | None, out: Path) -> int:
     """Show the table of RUN, or the transcript of one TRIAL with the refused step marked and explained."""
     folder = find_run(run, out)
-    lines = {line["trial"]: line for line in read_verdicts(folder, folder.manifest()["run"])}
-    screen = console()
-    if trial is None:
-        screen.print(run_table(list(lines.values())))
-        return 0
-    if trial not in lines:
+    manifest = folder.manifest()
+    lines = {line["trial"]: line for line in read_verdicts(folder, manifest["run"])}
+    if trial is not None and trial not in lines:
         raise SpecificationError([Problem(Place(folder.name), f"no trial {trial!r}", nearest(trial, lines))])
-    line = lines[trial]
-    screen.print(styled_verdict(line["verdict"]).append(f"  {trial}", style="default"))
+    canaries = Canaries.of_lines(manifest["seed"], lines.values())
+    with print_cleaned(canaries, "transcript" if trial else "table") as screen:
+        if trial is None:
+            screen.print(run_table(list(lines.values())))
+        else:
+            _print_trial(screen, folder, lines[trial], canaries)
+    tell_leaks(canaries)
+    return 0
+
+
+def _print_trial(screen: Console, folder: RunFolder, line: Mapping[str, JSON], canaries: Canaries) -> None:
+    screen.print(styled_verdict(line["verdict"]).append(f"  {line['trial']}", style="default"))
     for name in CLAIMS:
         screen.print(f"  {name:<7}", styled_verdict(line["claims"][name]["verdict"]))
-    _print_transcript(folder, line)
+    _print_transcript(screen, folder, line, canaries)
     text = findings_text(line)
     if text:
         screen.print()
         screen.print(text, soft_wrap=True)
-    return 0
 
 
-def _print_transcript(folder: RunFolder, line: dict[str, object]) -> None:
+def _print_transcript(screen: Console, folder: RunFolder, line: Mapping[str, JSON], canaries: Canaries) -> None:
     suite = load_suite(folder.suite, run_code=False)
-    name = TrialName(folder.manifest()["run"], str(line["trial"]), str(line["case"]))
-    history = read_history(folder.events(int(str(line["index"])), name.trial), name)
-    brief = suite.cases[name.case].side(twin=bool(line["twin"]), place=str(line["place"]))
-    screen = console()
+    name = TrialName(folder.manifest()["run"], line["trial"], line["case"])
+    history = read_history(folder.events(line["index"], name.trial), name)
+    brief = suite.cases[name.case].side(twin=line["twin"], place=line["place"])
     screen.print()
-    for text in transcript(brief, history):
+    for text in transcript(brief, history, partial(canaries.clean_json, "transcript")):
         screen.print(text, soft_wrap=True)

@@ -9,20 +9,36 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Self
+from typing import Protocol, Self
 
 from unacked.canonical import JSON, dumps, loads
 from unacked.claims import TrialVerdict
 from unacked.claims.trail import secret_leaked
 from unacked.errors import ExitCode
 from unacked.secret import PREFIX, Scanner, mint
-from unacked.trial import TrialPlan
 
 __all__ = ["Canaries", "TrialCanaries", "clean_summary", "clean_verdict"]
 
 _BEGINNING = Scanner([PREFIX])
+_REDACTED = "[redacted]"
 _MOST_CREDENTIALS = 12
 """How many credentials of one trial are looked for: the first, and those that renewals and switches made."""
+
+
+class Names(Protocol):
+    """What has the names of a trial: a planned one, or a line of ``verdicts.jsonl`` with its run's seed."""
+
+    @property
+    def seed(self) -> str: ...
+
+    @property
+    def case(self) -> str: ...
+
+    @property
+    def agent(self) -> str: ...
+
+    @property
+    def repeat(self) -> int: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +51,8 @@ class TrialCanaries:
     repeat: int
 
     @classmethod
-    def of(cls, trial: TrialPlan) -> Self:
-        """Return those of a planned trial."""
+    def of(cls, trial: Names) -> Self:
+        """Return those of a trial."""
         return cls(trial.seed, trial.case, trial.agent, trial.repeat)
 
     def secrets(self) -> list[str]:
@@ -48,9 +64,14 @@ class TrialCanaries:
 class Canaries:
     """The canaries of all trials of a run; ``found`` lists the sinks in which one stood."""
 
-    def __init__(self, trials: Iterable[TrialPlan]) -> None:
+    def __init__(self, trials: Iterable[Names]) -> None:
         self._trials = dict.fromkeys(TrialCanaries.of(trial) for trial in trials)
         self.found: list[str] = []
+
+    @classmethod
+    def of_lines(cls, seed: str, lines: Iterable[Mapping[str, JSON]]) -> Self:
+        """Return those of a stored run: its seed, and its lines of ``verdicts.jsonl``."""
+        return cls(TrialCanaries(seed, line["case"], line["agent"], line["repeat"]) for line in lines)
 
     def clean(self, sink: str, text: str) -> str:
         """Return the text of a sink without any canary, and note it where there was one."""
@@ -58,6 +79,14 @@ class Canaries:
             return text
         self.found.append(sink)
         return self._scanner.redact(text)
+
+    def clean_json(self, sink: str, value: JSON) -> JSON:
+        """Return a JSON value without any canary, whole or in pieces side by side."""
+        if not _BEGINNING.leaks_in(value) or not self._scanner.leaks_in(value):
+            return value
+        self.found.append(sink)
+        told = self._scanner.redact_in(value)
+        return _without_texts(told) if self._scanner.leaks_in(told) else told
 
     @cached_property
     def _scanner(self) -> Scanner:
@@ -80,8 +109,17 @@ def _without_quotes(told: dict[str, JSON]) -> dict[str, JSON]:
     """Take out of every finding whatever it quotes: a canary in pieces cannot be told from what is around it."""
     for claim in (*told["claims"].values(), told["exercised"]):
         for finding in claim["findings"]:
-            finding.update({name: "[redacted]" for name in finding if name not in ("rule", "verdict")})
+            finding.update({name: _REDACTED for name in finding if name not in ("rule", "verdict")})
     return told
+
+
+def _without_texts(value: JSON) -> JSON:
+    """Take every text out of a value: a canary in pieces cannot be told from what is around it."""
+    if isinstance(value, str):
+        return _REDACTED
+    if isinstance(value, Mapping):
+        return {key: _without_texts(member) for key, member in value.items()}
+    return [_without_texts(member) for member in value] if isinstance(value, list | tuple) else value
 
 
 def clean_summary(canaries: Canaries, summary: Mapping[str, JSON]) -> dict[str, JSON]:

@@ -8,7 +8,7 @@ nothing (ERROR, INCONCLUSIVE) is an error in pytest's words, and UNSAFE or FAIL 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +69,21 @@ class UnackedTrial(pytest.Item):
         """Tell the verdict."""
         if self._complaint is not None:
             pytest.fail(self._complaint, pytrace=False)
+
+    def clean(self, report: pytest.TestReport) -> None:
+        """Take every canary out of what pytest tells of the trial, whoever wrote it; where there was one, it fails."""
+        canaries, told = self._bench.canaries, "pytest report"
+        before = len(canaries.found)
+        report.sections = [(title, canaries.clean(told, text)) for title, text in report.sections]
+        report.user_properties = [(name, canaries.clean(told, str(value))) for name, value in report.user_properties]
+        reason = "" if report.longrepr is None else str(report.longrepr)
+        cleaned = canaries.clean(told, reason)
+        if len(canaries.found) == before:
+            return
+        leak = f"UNSAFE secret-leaked: a canary credential stood in the {told}; it was taken out"
+        report.outcome = "failed"
+        report.longrepr = "\n".join(part for part in (leak, cleaned) if part)
+        vars(report).pop("wasxfail", None)  # a known failure excuses no leak
 
     def reportinfo(self) -> tuple[Path, int, str]:
         """Point at the case in its file."""
@@ -165,6 +180,15 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Fil
     if not file_path.name.endswith(".case.yaml"):
         return None
     return UnackedCaseFile.from_parent(parent, path=file_path)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Clean what is told of a trial: after every other plugin, before anybody reads it."""
+    report = yield
+    if isinstance(item, UnackedTrial):
+        item.clean(report)
+    return report
 
 
 def _is_named(path: Path, config: pytest.Config) -> bool:

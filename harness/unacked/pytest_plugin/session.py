@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from unacked.canonical import JSON
 from unacked.document import read_yaml
-from unacked.engine import RunFolder, RunRequest, expected_of_control, make_plan
+from unacked.engine import Canaries, RunFolder, RunRequest, expected_of_control, make_plan
 from unacked.engine.run import run_trial
 from unacked.errors import Place, Problem, SpecificationError
 from unacked.fixtures import FixtureBench, FixtureResult, LoadedFixture, load_fixtures
@@ -37,6 +38,7 @@ class SuiteBench:
         self._folder = folder
         self._options = options
         self._bench = Bench(suite)
+        self._trials: list[TrialPlan] = []
 
     def case(self, path: Path) -> LoadedCase:
         """Return the case of a file; raises SpecificationError where the file is not part of the suite."""
@@ -55,7 +57,14 @@ class SuiteBench:
         agents = [suite.agent(name) for name in names] or suite.controls()
         if agents and not any(agent.takes(case) for agent in agents):
             return ()
-        return make_plan(suite, RunRequest((case.name,), names, seed=self._options.seed)).trials
+        trials = make_plan(suite, RunRequest((case.name,), names, seed=self._options.seed)).trials
+        self._trials += trials
+        return trials
+
+    @cached_property
+    def canaries(self) -> Canaries:
+        """The canaries of every trial that was collected."""
+        return Canaries(self._trials)
 
     def run(self, trial: TrialPlan) -> dict[str, JSON]:
         """Run and judge one trial; returns its line of ``verdicts.jsonl``. Raises HarnessError."""

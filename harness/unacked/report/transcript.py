@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from rich.text import Text
 
+from unacked.canonical import JSON
 from unacked.claims import Brief, path_judgement
 from unacked.event import Event, History
 from unacked.report.text import arguments_text, printable
@@ -20,12 +22,15 @@ _REMOTE = {
 }
 
 
-def transcript(brief: Brief, history: History) -> Iterator[Text]:
-    """Yield the lines of a trial; refused calls are marked, the numbers are those of the explanation."""
+def transcript(brief: Brief, history: History, clean: Callable[[JSON], JSON] = lambda detail: detail) -> Iterator[Text]:
+    """Yield the lines of a trial; refused calls are marked, the numbers are those of the explanation.
+
+    ``clean`` takes credentials out of the details of an event, before any of them is cut to fit a line.
+    """
     refused = {violation.event: violation.rule for violation in path_judgement(brief, history).violations}
     rejected = {event.id for event in history.named("result") if event.detail.get("rejected")}
     number = 0
-    for event in history:
+    for event in (replace(event, detail=clean(event.detail)) for event in history):
         counts = event.id not in rejected or event.operation not in brief.tools
         if event.event == "agent_next_call":
             yield _call(event, number if counts else None, refused.get(number) if counts else None)

@@ -88,12 +88,13 @@ class ChainWriter:
         self.close()
 
 
-def read_chain(path: Path, origin: str) -> Iterator[dict[str, JSON]]:
+def read_chain(path: Path, origin: str, *, unfinished: bool = False) -> Iterator[dict[str, JSON]]:
     """Yield the objects of a chained file in order, each without its hash, verifying every link.
 
-    Raises RecordError, naming file and line, at the first line that was changed, is torn, or is missing.
+    Of an ``unfinished`` file a torn last line counts as not written. Raises RecordError, naming file and line, at
+    the first line that was changed, is torn, or is missing.
     """
-    for _, value in _links(path, origin):
+    for _, value in _links(path, origin, unfinished=unfinished):
         yield value
 
 
@@ -105,11 +106,13 @@ def head_of(path: Path, origin: str) -> str:
     return head
 
 
-def _links(path: Path, origin: str) -> Iterator[tuple[str, dict[str, JSON]]]:
+def _links(path: Path, origin: str, *, unfinished: bool = False) -> Iterator[tuple[str, dict[str, JSON]]]:
     head = _origin_hash(origin)
     try:
         with path.open("rb") as file:
             for number, raw in enumerate(file, start=1):
+                if unfinished and not raw.endswith(b"\n"):
+                    return
                 head, value = _verified(raw, head, f"{path}:{number}")
                 yield head, value
     except OSError as error:
