@@ -114,3 +114,15 @@ def test_a_file_that_failed_leaves_no_module_and_can_be_mended(tmp_path: Path) -
     assert [name for name in sys.modules if name.startswith("unacked._content.mended_")] == []
     write(tmp_path, "answer = 42  # a text of another length\n", "mended.py")
     assert load_content(path).answer == 42
+
+
+@pytest.mark.parametrize(
+    ("attempt", "told"),
+    [
+        ('socket.getaddrinfo("example.org", 443)', "a connection to example.org:443"),
+        ('os.system("true")', "the start of sh"),
+    ],
+)
+def test_a_file_that_reaches_elsewhere_while_it_is_loaded_is_refused(tmp_path: Path, attempt: str, told: str) -> None:
+    swallowed = write(tmp_path, f"import os, socket\ntry:\n    {attempt}\nexcept OSError:\n    pass\n")
+    assert problem(swallowed) == (f"{swallowed}: fails while it is loaded: EgressRefusedError: {told} was refused")

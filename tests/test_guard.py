@@ -1,14 +1,17 @@
 from __future__ import annotations
 
+import os
 import socket
+import subprocess
 import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
-from unacked.guard import Egress, EgressRefusedError, egress_of, guarded
+from unacked.guard import Egress, EgressRefusedError, Start, egress_of, guarded, start_of
 
 ELSEWHERE = "192.0.2.1"  # TEST-NET-1: no machine has it
 
@@ -85,6 +88,15 @@ def test_the_innermost_watch_decides_and_keeps_the_attempt() -> None:
     assert (outer.refused, inner.refused) == ([], [Egress("192.0.2.1", "9")])
 
 
+def test_watches_that_look_alike_end_in_their_own_order() -> None:
+    with guarded() as outer:
+        with guarded(), suppress(OSError):
+            pass
+        with suppress(OSError):
+            connect(ELSEWHERE)
+    assert outer.refused == [Egress("192.0.2.1", "9")]
+
+
 def test_a_host_that_is_allowed_passes_and_its_neighbour_does_not() -> None:
     # Only what an audit hook is told: nothing leaves this machine.
     with guarded([ELSEWHERE]) as watch:
@@ -128,3 +140,51 @@ def test_a_look_up_of_this_machine_is_none(host: object) -> None:
 
 def test_what_is_no_connection_is_none_of_the_guard_s_business() -> None:
     assert egress_of("socket.bind", (Sock(socket.AF_INET), ("192.0.2.1", 1))) is None
+
+
+# -- programs ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("attempt", "program"),
+    [
+        (lambda: subprocess.run([sys.executable, "-c", ""], check=True), Path(sys.executable).name),
+        (lambda: subprocess.run("exit 0", shell=True, check=True), "sh"),  # noqa: S602, S607
+        (lambda: os.system("exit 0"), "sh"),  # noqa: S605, S607
+        (os.fork, "fork"),
+        (os.forkpty, "fork"),
+        (lambda: os.posix_spawn("/bin/true", ["true"], {}), "true"),
+        (lambda: os.execv("/bin/true", ["true"]), "true"),  # noqa: S606
+    ],
+    ids=["subprocess", "shell", "system", "fork", "forkpty", "posix_spawn", "exec"],
+)
+def test_the_start_of_a_program_is_refused_and_kept(attempt: Callable[[], object], program: str) -> None:
+    with guarded() as watch, pytest.raises(EgressRefusedError, match=f"no program may be started .*: {program}$"):
+        attempt()
+    assert watch.refused == [Start(program)]
+
+
+def test_a_program_that_is_named_starts_and_another_does_not() -> None:
+    with guarded(programs=["true"]) as watch:
+        subprocess.run(["/bin/true"], check=True)
+        with suppress(OSError):
+            subprocess.run(["/bin/false"], check=False)
+    assert watch.refused == [Start("false")]
+
+
+def test_every_program_may_start_where_none_is_named() -> None:
+    with guarded(programs=None) as watch:
+        subprocess.run(["/bin/true"], check=True)
+    assert watch.refused == []
+
+
+@pytest.mark.parametrize("path", ["/usr/bin/git", b"/usr/bin/git", Path("/usr/bin/git"), "git"])
+def test_a_program_is_known_by_its_name_without_the_folder(path: object) -> None:
+    assert start_of("subprocess.Popen", (path, ["git"], None, None)) == Start("git")
+
+
+def test_whoever_swallows_a_refusal_is_found_out_at_the_end() -> None:
+    with guarded() as watch, suppress(OSError):
+        connect(ELSEWHERE)
+    with pytest.raises(EgressRefusedError, match=r"a connection to 192\.0\.2\.1:9 was refused"):
+        watch.insist()

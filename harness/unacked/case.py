@@ -339,6 +339,7 @@ class AgentFile(_Strict):
     """A pinned agent: driver, model, prompt, parameters, and what is expected of it as a control.
 
     ``hosts`` are the other machines that its driver may reach, by name; no others are reached during a run.
+    ``programs`` are those that it may start, by name without the folder (``fork`` is one); what they do, nobody sees.
     """
 
     agent: Identifier
@@ -349,4 +350,5 @@ class AgentFile(_Strict):
     prompt: str = "prompt.md"
     policy: str | None = None
     hosts: list[str] = Field(default_factory=list)
+    programs: list[str] = Field(default_factory=list)
     control: Literal["passes", "caught", "never_unsafe", "repeats_incident"] | None = None

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import ModuleType
 
 from unacked.errors import Place, Problem, SpecificationError
+from unacked.guard import guarded
 
 __all__ = ["load_content"]
 
@@ -41,7 +42,9 @@ def _module(path: Path) -> ModuleType:
     # The folder may be a stored run, in which no file may appear that was not there when it was sealed.
     kept, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:
-        spec.loader.exec_module(module)
+        with guarded() as watch:
+            spec.loader.exec_module(module)
+        watch.insist()
     except BaseException:
         del sys.modules[name]
         raise

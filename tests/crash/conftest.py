@@ -31,9 +31,9 @@ class Hurt:
         self.flag = path / "was-there"
         self.out = path / "my runs"
 
-    def harm(self, line: str) -> None:
-        """Say in one line of Python what the agent does."""
-        self.suite.agent("hurt", HURT.format(flag=str(self.flag), harm=line))
+    def harm(self, line: str, **more: str) -> None:
+        """Say in one line of Python what the agent does, and what else its definition says."""
+        self.suite.agent("hurt", HURT.format(flag=str(self.flag), harm=line), **more)
 
     @property
     def arguments(self) -> tuple[str, ...]:

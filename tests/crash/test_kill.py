@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 from tests.crash.conftest import Hurt, record
@@ -44,7 +45,8 @@ def test_a_second_process_on_the_same_run_is_refused_and_the_first_goes_on(hurt:
     again = ["-m", "unacked", *hurt.arguments, "--run-id", "r"]
     hurt.harm(
         f"import subprocess, sys; open({str(said)!r}, 'w').write(repr(subprocess.run([sys.executable, *{again!r}], "
-        "capture_output=True, text=True)))"
+        "capture_output=True, text=True)))",
+        programs=f"[{Path(sys.executable).name}]",
     )
     assert start(*hurt.arguments, "--run-id", "r", cwd=tmp_path).code == 1
     assert "returncode=4" in said.read_text()

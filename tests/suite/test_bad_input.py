@@ -240,3 +240,14 @@ def test_reading_a_stored_suite_runs_none_of_its_python(suite: SuiteFolder) -> N
     for path in suite.path.rglob("*.py"):
         path.write_text("raise SystemExit('the code of a stored suite was run')\n")
     assert problems(suite, run_code=False) == []
+
+
+def test_a_service_that_reaches_elsewhere_while_it_is_built_is_refused(suite: SuiteFolder) -> None:
+    suite.keep("E01")
+    service = suite.path / "fake_services/records.py"
+    text = service.read_text()
+    head = text[text.index("def build(") :].partition("\n")[0]
+    swallowed = "import contextlib, socket\n    with contextlib.suppress(OSError): socket.gethostbyname('example.org')"
+    service.write_text(text.replace(head, f"{head}\n    {swallowed}"))
+    message = "the service cannot be built: EgressRefusedError: a connection to example.org was refused"
+    assert problems(suite) == [said(at(suite, E01, "{}}"), message)]

@@ -85,3 +85,29 @@ def test_one_trial_s_attempt_harms_no_other(suite: SuiteFolder, tmp_path: Path) 
         "E01.twin.caller.1": ("ERROR", "egress"),
         "E01.twin.careful.1": ("PASS", None),
     }
+
+
+# -- programs ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "attempt",
+    ['subprocess.run(["true"])', 'os.system("true")', 'os.posix_spawn("/bin/true", ["true"], {})', "os.fork()"],
+)
+def test_a_program_that_an_agent_starts_is_an_error(tried: Tried, brief: Brief, attempt: str) -> None:
+    record = tried(f"import os, subprocess\n{swallowed(attempt)}")
+    ((rule, verdict, observed),) = findings(brief, record)
+    assert (rule, verdict) == ("egress", "ERROR")
+    assert observed in [f"the start of {name} was refused" for name in ("true", "sh", "fork")]
+
+
+def test_a_program_that_the_agent_s_definition_names_is_started(
+    suite: SuiteFolder, brief: Brief, tmp_path: Path
+) -> None:
+    suite.agent(
+        "test", 'import subprocess\nassert subprocess.run(["true"]).returncode == 0\n' + FINISH, programs="['true']"
+    )
+    plan = TrialPlan(0, "E01", twin=False, agent="test", repeat=1, seed="0", run="run")
+    record = Bench(load_suite(suite.path)).run(plan, tmp_path / "events.jsonl")
+    assert findings(brief, record) == []
+    assert record.history[len(record.history) - 1].detail["reason"] == "finished"

@@ -199,7 +199,7 @@ class _Acts:
         self._notes.emit("dispatch_started", id=correlation_id, operation=name)
         link = replace(self.link, correlation_id=correlation_id)
         try:
-            with guarded() as watch:
+            with guarded(programs=None) as watch:  # a tool may well run a program
                 try:
                     return correlation_id, adapter(name, dict(arguments), link), None
                 finally:

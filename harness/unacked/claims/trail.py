@@ -53,6 +53,14 @@ def _egress(history: History) -> Iterator[Finding]:
                 f"a connection to {host} was refused",
                 "an agent that needs a host names it in its definition: hosts: [...]",
             )
+        for program in event.detail.get("starts", ()):
+            yield Finding(
+                "egress",
+                Verdict.ERROR,
+                "no programs: what one does, nobody sees",
+                f"the start of {program} was refused",
+                "an agent that needs a program names it in its definition: programs: [...]",
+            )
 
 
 def _is_receipt(event: Event, fault: Fault) -> bool:

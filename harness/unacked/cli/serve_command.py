@@ -12,7 +12,8 @@ import click
 
 from unacked.canonical import dumps
 from unacked.cli.options import open_suite, suite_option
-from unacked.errors import ExitCode
+from unacked.errors import ExitCode, HarnessError
+from unacked.guard import guarded
 from unacked.serve import Stand, offer_case, offer_suite, with_seeds
 from unacked.wire.certificates import Certificates, issue_certificates
 
@@ -54,9 +55,11 @@ def command(
     with _signals(), tempfile.TemporaryDirectory(prefix="unacked-") as folder:
         certificates = issue_certificates() if tls else None
         stand = Stand(offer, certificates=certificates, port_base=port_base, told=_complain)
-        with stand.serving():
+        with guarded() as watch, stand.serving():
             _tell(stand, certificates, Path(folder))
             ended = signal.sigwait(_ENDS)
+    if watch.refused:
+        raise HarnessError(f"while the services were served, {watch.refused[0].told} was refused")
     return ExitCode.INTERRUPTED if ended == signal.SIGINT else ExitCode.PASS
 
 

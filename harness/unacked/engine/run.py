@@ -143,7 +143,7 @@ def execute(folder: RunFolder, plan: Plan, *, jobs: int, told: Callable[[Outcome
             finally:
                 verdicts.close()
             if watch.refused:
-                raise HarnessError(f"outside of any trial, a connection to {watch.refused[0]} was refused")
+                raise HarnessError(f"outside of any trial, {watch.refused[0].told} was refused")
             summary = summarize(plan.as_json(), load_suite(folder.suite, run_code=False), verdicts.read())
             folder.write_json(folder.summary, clean_summary(Canaries(plan.trials), summary))
             folder.seal(verdicts.head)

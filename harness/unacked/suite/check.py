@@ -12,6 +12,7 @@ from unacked.contract import Operation
 from unacked.document import Document, Location
 from unacked.errors import Problem, SpecificationError, nearest
 from unacked.graph import Graph
+from unacked.guard import guarded
 from unacked.outcome import CATEGORIES
 from unacked.services import SeedError, Setting, load_service
 from unacked.tools import REGISTRY, TOOLS
@@ -184,8 +185,10 @@ def service_problems(document: Document, file: CaseFile, root: Path) -> Iterator
             yield _unknown(document, location, "service", name, available)
             continue
         try:
-            service = load_service(root / "fake_services" / f"{name}.py")(use.seed, Setting(VirtualClock(), "token"))
-            world |= set(service.summary())
+            build = load_service(root / "fake_services" / f"{name}.py")
+            with guarded() as watch:
+                world |= set(build(use.seed, Setting(VirtualClock(), "token")).summary())
+            watch.insist()
         except SpecificationError as error:
             complete = False
             yield from error.problems

@@ -14,7 +14,7 @@ from unacked.claims import side_name
 from unacked.clock import VirtualClock
 from unacked.errors import UnackedError
 from unacked.event import History
-from unacked.guard import guarded
+from unacked.guard import Egress, Start, guarded
 from unacked.suite import Suite
 from unacked.tools import REGISTRY, Timeouts
 from unacked.tools.client import ToolClient
@@ -95,8 +95,8 @@ class _Trial:
         self._bench = bench
 
     def run(self) -> TrialRecord:
-        hosts = self._bench.suite.agents[self._plan.agent].definition.file.hosts
-        with closing(self._recorder), guarded(hosts) as watch:
+        agent = self._bench.suite.agents[self._plan.agent].definition.file
+        with closing(self._recorder), guarded(agent.hosts, programs=agent.programs) as watch:
             self._recorder.emit("trial_begin", detail=self._beginning())
             end: dict[str, JSON] = {"before": {}, "world": {}}
             try:
@@ -109,8 +109,10 @@ class _Trial:
             if trouble is not None:
                 self._raised.append(trouble)
                 end["trouble"] = self._vault.redact(trouble)
-            if watch.refused:
-                end["egress"] = sorted({self._vault.redact(str(egress)) for egress in watch.refused})
+            for kind, attempts in (("egress", Egress), ("starts", Start)):
+                refused = {self._vault.redact(str(one)) for one in watch.refused if isinstance(one, attempts)}
+                if refused:
+                    end[kind] = sorted(refused)
             leaks = self._leaks()
             if leaks:
                 end["leaks"] = leaks
