@@ -40,6 +40,8 @@ NOTHING_SENT = frozenset({Point.DNS, Point.BEFORE_CONNECT, Point.TLS})
 """Points before any byte of the request has left; nothing can have been committed."""
 
 _ANSWERING = frozenset({Point.AFTER_COMMIT, Point.IN_HEAD, Point.IN_BODY, Point.AFTER_RESPONSE})
+_ONE_ANSWER = frozenset({Point.AFTER_COMMIT, Point.IN_HEAD, Point.IN_BODY})
+"""Points of which only one can act on an answer: each decides how the whole of it is sent."""
 _HEAD, _BODY = frozenset({Point.IN_HEAD}), frozenset({Point.IN_BODY})
 _BEFORE_COMMIT = frozenset({Point.BEFORE_COMMIT})
 _AROUND_COMMIT = frozenset({Point.BEFORE_COMMIT, Point.AFTER_COMMIT})
@@ -250,7 +252,7 @@ ALIASES: Mapping[str, tuple[Point, JSON]] = {
     "rate_limited": (Point.BEFORE_COMMIT, {"rate_limit": 30}),
     "permission_denied": (Point.BEFORE_COMMIT, "deny"),
     "malformed_response": (Point.IN_BODY, "garbage"),
-    "missing_field": (Point.IN_BODY, {"remove": "id"}),
+    "missing_field": (Point.IN_BODY, {"remove": "correlation_id"}),
     "empty_result": (Point.IN_BODY, {"body": "{}"}),
 }
 """Words that users know from other tools, and the fault each of them means."""
@@ -285,6 +287,14 @@ class Fault:
             code: int = self.action.parameters["code"]
             return not 400 <= code < 500 or code in _NOT_A_REFUSAL
         return ACTIONS[self.action.name].ambiguous and self.point not in (*NOTHING_SENT, Point.AFTER_RESPONSE)
+
+    def hides(self, other: Fault) -> bool:
+        """Whether ``other``, listed later, can never fire: this one acts at its call, and there in its place."""
+        if self.operation != other.operation:
+            return False
+        same_call = self.nth == other.nth or (self.persistent and self.nth < other.nth)
+        same_answer = self.point in _ONE_ANSWER and other.point in _ONE_ANSWER
+        return same_call and (self.point is other.point or same_answer or self.point in NOTHING_SENT)
 
     def twin(self) -> Fault:
         """Return the same fault with the hidden side flipped; to the agent the two are identical."""

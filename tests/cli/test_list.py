@@ -51,3 +51,12 @@ def test_a_suite_without_cases_does_not_validate(unacked: CommandLine, suite: Su
     done = unacked("validate", "--suite", suite.path)
     assert done.code == 2
     assert "the suite holds no cases" in done.err
+
+
+def test_a_narrow_terminal_shows_each_case_in_whole_words(unacked: CommandLine) -> None:
+    lines = unacked("list").out.splitlines()
+    start = next(number for number, line in enumerate(lines) if line.startswith("C01  "))
+    assert [line.rstrip() for line in lines[start : start + 2]] == [
+        "C01  read an issue, the service's name does not resolve",
+        "    read_issue#1 dns fail -> local_failure; remote effect known? yes (local)",
+    ]

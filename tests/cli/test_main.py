@@ -94,10 +94,11 @@ def test_trouble_with_the_machine_is_not_told_as_a_fault_of_our_own(unacked: Com
     assert done.err == f"{'x' * 300}/agents: File name too long\n"
 
 
-def test_a_reader_that_goes_away_is_no_reason_to_shout(tmp_path: Path) -> None:
+@pytest.mark.parametrize("arguments", [["list"], ["run", "C01", "--agent", "careful"], ["list", "--help"], ["schema"]])
+def test_a_reader_that_goes_away_is_no_reason_to_shout(tmp_path: Path, arguments: list[str]) -> None:
     read, write = os.pipe()
     os.close(read)
-    command = [sys.executable, "-m", "unacked", "list"]
+    command = [sys.executable, "-m", "unacked", *arguments]
     done = subprocess.run(command, cwd=tmp_path, stdout=write, stderr=subprocess.PIPE, text=True, check=False)
     os.close(write)
     assert (done.returncode, done.stderr) == (4, "")
@@ -111,3 +112,8 @@ def test_the_module_is_the_same_command(tmp_path: Path) -> None:
 def test_a_terminal_that_knows_ascii_only_is_no_reason_to_fail(tmp_path: Path) -> None:
     done = start("run", "C01", "--agent", "careful", cwd=tmp_path, environment={"PYTHONIOENCODING": "ascii"})
     assert done.code == 0, done.err
+
+
+def test_an_argument_that_is_no_text_is_refused(unacked: CommandLine) -> None:
+    done = unacked("run", "C01", "--seed", "\udcff")
+    assert (done.code, done.err) == (2, "argument: '\\udcff' is not UTF-8\n")

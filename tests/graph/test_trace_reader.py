@@ -161,3 +161,17 @@ def test_a_trace_that_is_written_reads_back_the_same() -> None:
     trace = Trace(name="t", begin=begin, events=events, place=Place("trace", 1, 1))
 
     assert read_traces([dumps(line) for line in lines_of(trace)]) == [trace]
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ('{"type": "begin", "graph": "g", "idempotent": "no"}', "idempotent: Input should be a valid boolean"),
+        ('{"type": "call", "id": "c", "operation": "o", "turn": "1"}', "turn: Input should be a valid integer"),
+        ('{"type": "call", "id": "c", "operation": "o", "at": "1"}', "at: Input should be a valid number"),
+        ('{"type": "call", "id": "c", "operation": "o", "at": true}', "at: Input should be a valid number"),
+    ],
+)
+def test_a_value_of_another_type_is_refused_with_its_place(line: str, told: str) -> None:
+    with pytest.raises(SpecificationError, match=f"^trace:1:1: {told}$"):
+        read_traces([line])

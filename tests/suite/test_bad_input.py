@@ -251,3 +251,26 @@ def test_a_service_that_reaches_elsewhere_while_it_is_built_is_refused(suite: Su
     service.write_text(text.replace(head, f"{head}\n    {swallowed}"))
     message = "the service cannot be built: EgressRefusedError: a connection to example.org was refused"
     assert problems(suite) == [said(at(suite, E01, "{}}"), message)]
+
+
+SILENCE = "{operation: create_record, point: after_commit, action: silence}"
+
+
+@pytest.mark.parametrize(
+    ("second", "told"),
+    [
+        ("{operation: create_record, point: after_commit, action: fin}", True),
+        ("{operation: create_record, point: in_body, action: {cut: 3}}", True),
+        ("{operation: create_record, nth: 2, point: after_commit, action: fin}", False),
+        ("{operation: create_record, point: before_commit, action: {delay: 1}}", False),
+    ],
+    ids=["the same place", "the same answer", "another call", "another place"],
+)
+def test_a_fault_that_another_one_hides_can_never_fire(suite: SuiteFolder, second: str, *, told: bool) -> None:
+    suite.keep("E01")
+    text = (suite.path / E01).read_text()
+    line = next(line for line in text.splitlines() if line.startswith("faults: "))
+    suite.edit(E01, line, f"faults: [{SILENCE}, {second}]")
+    message = "can never fire: create_record#1 after_commit silence acts in its place"
+    expected = [said(at(suite, E01, second), message, "give it another nth")]
+    assert problems(suite) == (expected if told else [])

@@ -5,11 +5,12 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from collections.abc import Sequence
 
 import click
 
 from unacked import __version__
-from unacked.errors import ExitCode, UnackedError
+from unacked.errors import ExitCode, Place, Problem, SpecificationError, UnackedError
 
 __all__ = ["COMMANDS", "main"]
 
@@ -62,8 +63,11 @@ def command_line() -> None:
 
 def main() -> None:
     """Run the command line; no traceback reaches the user."""
+    output = sys.stdout
     try:
+        _check_arguments(sys.argv[1:])
         code = command_line.main(prog_name="unacked", standalone_mode=False)
+        sys.stdout.flush()
     except click.exceptions.Exit as error:
         code = error.exit_code
     except click.ClickException as error:
@@ -80,16 +84,26 @@ def main() -> None:
         code = error.exit_code
     except ModuleNotFoundError as error:
         code = _missing_extra(error)
+    except BrokenPipeError:  # the reader of our output has gone
+        code = _say_no_more()
     except OSError as error:
         click.echo(f"{error.filename or 'input or output'}: {error.strerror or error}", err=True)
         code = ExitCode.ERROR
     except SystemExit as error:
-        # click and rich leave the program by themselves where the reader of our output has gone.
-        gone = isinstance(error.__context__, BrokenPipeError)
+        # click and rich leave the program by themselves where the reader of our output has gone; click wraps it then.
+        gone = sys.stdout is not output or isinstance(error.__context__, BrokenPipeError)
         code = _say_no_more() if gone else _unexpected(error)
     except Exception as error:  # noqa: BLE001 - the last place where anything can be told in words
         code = _unexpected(error)
     sys.exit(int(code or 0))
+
+
+def _check_arguments(arguments: Sequence[str]) -> None:
+    for argument in arguments:
+        try:
+            argument.encode()
+        except UnicodeEncodeError:
+            raise SpecificationError([Problem(Place("argument"), f"{argument!r} is not UTF-8")]) from None
 
 
 def _say_no_more() -> ExitCode:

@@ -34,6 +34,8 @@ def command(directory: Path) -> int:
             path = directory / f"{name}.schema.json"
             path.write_text(json.dumps(schema, indent=2) + "\n", encoding="utf-8")
             click.echo(str(path))
+    except BrokenPipeError:
+        raise  # the reader of our output has gone
     except OSError as error:
         raise HarnessError(f"{error.filename}: cannot be written: {error.strerror}") from None
     return 0

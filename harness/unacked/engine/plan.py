@@ -69,6 +69,7 @@ class Plan:
 
 def make_plan(suite: Suite, request: RunRequest) -> Plan:
     """Return the plan; raises SpecificationError where nothing can be run."""
+    _check_seed(request.seed)
     cases = suite.select(request.select)
     agents = [suite.agent(name) for name in dict.fromkeys(request.agents)] or suite.controls()
     if not agents:
@@ -87,6 +88,13 @@ def make_plan(suite: Suite, request: RunRequest) -> Plan:
     pending = [case.name for case in suite.pending(request.select)]
     sweeps = [case.name for case in suite.sweeps(request.select)]
     return Plan(run, request, pins, [case.name for case in cases], names, pending, sweeps, trials)
+
+
+def _check_seed(seed: str) -> None:
+    try:
+        seed.encode()
+    except UnicodeEncodeError:
+        raise SpecificationError([Problem(Place("seed"), f"{seed!r} is not UTF-8", "give any text")]) from None
 
 
 def identity(

@@ -29,7 +29,10 @@ def summarize(plan: Mapping[str, JSON], suite: Suite, lines: Iterable[Mapping[st
     unexercised = [side for side, exercised in tally.sides.items() if not exercised]
     deciding = {Verdict.INCONCLUSIVE} if missing or unexercised else set()
     if plan["controls"]:
-        deciding |= {Verdict.FAIL} if tally.surprises else set()
+        deciding |= {
+            Verdict.INCONCLUSIVE if entry["observed"] == Verdict.INCONCLUSIVE else Verdict.FAIL
+            for entry in tally.surprises
+        }
     else:
         deciding |= tally.deciding
     return {

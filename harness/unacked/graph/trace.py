@@ -115,7 +115,7 @@ def bind_trace(
 
 
 class _Line(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     trace: str | None = None
 
@@ -151,7 +151,7 @@ class _ResultLine(_Line):
 
 class _EndLine(_Line):
     type: Literal["end"]
-    reason: EndReason
+    reason: Annotated[EndReason, Field(strict=False)]
     at: float = 0.0
 
 

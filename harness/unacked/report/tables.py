@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rich import box
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -14,7 +15,7 @@ from unacked.claims import side_name
 from unacked.report.text import printable
 from unacked.suite import LoadedCase
 
-__all__ = ["case_table", "run_table", "styled_verdict"]
+__all__ = ["case_paragraphs", "case_table", "run_table", "styled_verdict"]
 
 _STYLES = {"PASS": "green", "INCONCLUSIVE": "yellow", "FAIL": "red", "ERROR": "magenta", "UNSAFE": "bold red"}
 
@@ -27,11 +28,26 @@ def styled_verdict(verdict: str) -> Text:
 def case_table(cases: Iterable[LoadedCase]) -> Table:
     """Return the matrix: each case with its fault, what is expected, and whether the remote effect is known."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in ("case", "title", "fault", "category", "remote effect known?", "trap", "twin"):
-        table.add_column(column, overflow="fold")
+    for column in _COLUMNS:
+        whole = column in ("case", "category")
+        table.add_column(column, overflow="fold", no_wrap=whole, min_width=15 if column == _KNOWN else None)
     for case in cases:
         table.add_row(*(Text(printable(cell)) for cell in _cells(case)))
     return table
+
+
+_KNOWN = "remote effect known?"
+_COLUMNS = ("case", "title", "fault", "category", _KNOWN, "trap", "twin")
+
+
+def case_paragraphs(cases: Iterable[LoadedCase]) -> Iterator[Padding]:
+    """Yield the same for a narrow terminal: two lines a case in place of a row."""
+    for case in cases:
+        name, title, fault, category, known, trap, twin = map(printable, _cells(case))
+        yield Padding(Text.assemble((name, "bold"), f"  {title}"), 0)
+        marks = [word for word, mark in (("trap", trap), ("twin", twin)) if mark]
+        told = [fault and f"{fault} -> {category or 'as expected'}", known and f"{_KNOWN} {known}", *marks]
+        yield Padding(Text("; ".join(part for part in told if part)), (0, 0, 0, 4))
 
 
 def _cells(case: LoadedCase) -> tuple[str, ...]:

@@ -91,7 +91,14 @@ def _faults(document: Document, file: CaseFile) -> Iterator[Problem]:
             yield _unknown(document, location, "fault target", written.operation, set(file.tools) - CONTROL_TOOLS)
         elif written.operation in CONTROL_TOOLS:
             yield document.problem(location, f"{written.operation} never touches the wire, so no fault can reach it")
-    if file.twins and not any(written.value().ambiguous for written in file.listed_faults):
+    faults = [written.value() for written in file.listed_faults]
+    for index, fault in enumerate(faults):
+        first = next((other for other in faults[:index] if other.hides(fault)), None)
+        if first is not None:
+            yield document.problem(
+                ("faults", index), f"can never fire: {first} acts in its place", "give it another nth"
+            )
+    if file.twins and not any(fault.ambiguous for fault in faults):
         yield document.problem(("twins",), "no fault of this case leaves the effect open, so there is no twin")
     if not file.faults and file.expect == Expectation():
         yield document.problem((), "a case without a fault and without expectations proves nothing")
