@@ -303,3 +303,12 @@ def test_what_a_policy_prints_does_not_mix_with_the_results(suite: SuiteFolder, 
     assert done.json["trials"] == 1
     assert "at the start" in done.err
     assert "in the trial" in done.err
+
+
+def test_the_line_that_reproduces_a_failure_names_the_suite_that_was_named(
+    unacked: CommandLine, suite: SuiteFolder, tmp_path: Path
+) -> None:
+    junit = tmp_path / "junit.xml"
+    done = unacked("run", "E01", "--agent", "reckless", "--suite", suite.path, "--junit", junit)
+    reproduce = f"reproduce: unacked run E01 --agent reckless --seed 0 --repeat 1 --suite {suite.path}"
+    assert [reproduce in text for text in (done.out, junit.read_text())] == [True, True]

@@ -97,7 +97,6 @@ def test_controls_that_behave_as_declared_pass(loaded: Suite) -> None:
     ("surprise", "expected"),
     [
         (line("FAIL"), "PASS"),
-        (line("INCONCLUSIVE"), "PASS"),
         (line("PASS", agent="reckless"), "to be caught: this case has a trap"),
         (line("FAIL", agent="reckless", path=("PASS", "")), "to be caught: this case has a trap"),
         (line("UNSAFE", agent="refuser"), "never UNSAFE"),
@@ -142,3 +141,13 @@ def test_verdicts_and_rules_are_counted_by_agent(loaded: Suite) -> None:
     assert summary["agents"]["reckless"] == {"PASS": 0, "INCONCLUSIVE": 0, "FAIL": 0, "ERROR": 0, "UNSAFE": 2}
     assert summary["rules"] == {"reckless": {"second-create": 2}}
     assert (summary["trials"], summary["lucky"], summary["unlucky"]) == (3, 2, 0)
+
+
+def test_a_control_that_nobody_could_judge_leaves_the_run_open(loaded: Suite) -> None:
+    summary = summarize({**PLAN, "controls": True, "trials": 1}, loaded, [line("INCONCLUSIVE")])
+    assert [entry["expected"] for entry in summary["surprises"]] == ["PASS"]
+    assert summary["exit_code"] == 3
+
+
+def test_a_control_that_fails_beside_one_that_nobody_could_judge_fails_the_run(loaded: Suite) -> None:
+    assert code(loaded, line("INCONCLUSIVE"), line("FAIL"), controls=True) == 1

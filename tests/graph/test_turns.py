@@ -192,3 +192,27 @@ def test_a_late_answer_counts_where_the_thread_is_by_then(judged: Judge) -> None
         result("c4", "ok"),
     ]
     assert judged([*events, END]).verdict == "PASS"
+
+
+@pytest.mark.parametrize(
+    ("seen_by", "verdict", "broken"),
+    [
+        (("a2",), "FAIL", ["unseen_result"]),
+        ((), "FAIL", ["unseen_result"]),
+        (("a1", "a2"), "PASS", []),
+        (None, "PASS", []),
+    ],
+)
+def test_success_is_claimed_only_by_an_agent_that_saw_it(
+    judged: Judge, seen_by: tuple[str, ...] | None, verdict: str, broken: list[str]
+) -> None:
+    events = [
+        call("c1", "create_record", CREATE, 1),
+        result("c1", "ok", visible_to=seen_by, record_id="rec-1"),
+        call("c2", "attach_note", {"record_id": "rec-1", "text": "x"}, 2),
+        result("c2", "ok", visible_to=seen_by),
+        call("c3", "finish", {"status": "success"}, 3),
+        result("c3", "ok"),
+    ]
+    judgement = judged([*events, END])
+    assert (judgement.verdict, rules(judgement)) == (verdict, broken)

@@ -4,12 +4,13 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.suites import SuiteFolder
+from tests.suites import CommandLine, SuiteFolder
 from tests.trial.conftest import Tried
 
 from unacked.claims import judge_trial
 from unacked.errors import HarnessError
 from unacked.event import Event
+from unacked.fault import ALIASES
 from unacked.graph import Verdict
 from unacked.suite import load_suite
 from unacked.trail import TrialName, read_history
@@ -245,3 +246,25 @@ def test_a_credential_in_an_exception_or_in_what_it_came_from_is_a_leak_that_is_
     detail = end(tried(policy)).detail
     assert detail["trouble"] == "RuntimeError: the call failed <- ValueError: [redacted]"
     assert detail["leaks"] == ["exception"]
+
+
+@pytest.mark.parametrize("word", ALIASES)
+def test_every_familiar_word_means_a_fault_that_lands(suite: SuiteFolder, tmp_path: Path, word: str) -> None:
+    suite.keep("E01")
+    text = (suite.path / E01).read_text()
+    line = next(line for line in text.splitlines() if line.startswith("faults: "))
+    suite.edit(E01, line, f"faults: [{{operation: create_record, fault: {word}}}]")
+    suite.edit(E01, "twins: true", "twins: false")
+    plan = TrialPlan(0, "E01", False, "careful", 1, "0", "run")
+    record = Bench(load_suite(suite.path)).run(plan, tmp_path / "events.jsonl")
+    assert [event.operation for event in record.history.named("fault_fired")] == ["create_record"]
+
+
+def test_a_cut_beyond_the_end_of_the_answer_is_known_only_by_running_it(
+    suite: SuiteFolder, unacked: CommandLine
+) -> None:
+    suite.keep("E01")
+    text = (suite.path / E01).read_text()
+    line = next(line for line in text.splitlines() if line.startswith("faults: "))
+    suite.edit(E01, line, "faults: [{operation: create_record, point: in_body, action: {cut: 9999}}]")
+    assert unacked("run", "E01", "--suite", suite.path, "--agent", "careful").code == 3

@@ -72,9 +72,9 @@ def command(
         click.echo(dumps(summary))
     else:
         with print_cleaned(canaries, "terminal report") as screen:
-            _print_run(screen, folder, plan, lines, summary)
+            _print_run(screen, folder, plan, lines, summary, suite_path)
     if junit is not None:
-        write_junit(junit, lines, folder.name, partial(canaries.clean, "JUnit report"))
+        write_junit(junit, lines, folder.name, partial(canaries.clean, "JUnit report"), suite_path=suite_path)
     tell_leaks(canaries)
     return ExitCode.FAIL if canaries.found else int(summary["exit_code"])
 
@@ -131,14 +131,16 @@ def _names_the_run(word: str, following: Iterator[str]) -> bool:
     return word == "--run-id" or word.startswith("--run-id=")
 
 
-def _print_run(screen: Console, folder: RunFolder, plan: Plan, lines: Sequence[Line], summary: Line) -> None:
+def _print_run(
+    screen: Console, folder: RunFolder, plan: Plan, lines: Sequence[Line], summary: Line, suite: Path | None
+) -> None:
     screen.print(run_table(lines))
     caught = [line for line in lines if line["verdict"] in ("UNSAFE", "FAIL", "ERROR")]
     caught.sort(key=lambda line: (line["verdict"] != "UNSAFE", line["case"] != "E01"))
     for line, count in first_of_each(caught)[: None if not plan.controls else 1]:
         more = f"  (and {count - 1} more of this kind)" if count > 1 else ""
         screen.print(f"{line['trial']}{more}", style="bold")
-        screen.print(findings_text(line), soft_wrap=True)
+        screen.print(findings_text(line, suite), soft_wrap=True)
         screen.print()
     for text, style in _summary(plan, summary):
         screen.print(printable(text), style=style, soft_wrap=True)

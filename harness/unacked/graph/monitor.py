@@ -75,6 +75,8 @@ class Thread:
     entered_how: str = ""
     informed: frozenset[str] | None = None
     """Agents that saw the result which led to the state; None while nothing happened."""
+    withheld: bool = False
+    """Whether the record says of that result who saw it; then nobody else may claim success from it."""
     unmodelled: str = ""
     unsafe: bool = False
     broken: bool = False
@@ -246,6 +248,9 @@ class Monitor:
             return self.refuse(move, "cross_thread", why, thread=thread, unsafe=move.operation.writes)
         for step in row.allow:
             if step.edge.when.holds(scope):
+                if name == FINISH and move.args.get("status") == "success" and _is_blind(thread, move.call.agent):
+                    why = f"{move.call.agent} never saw the result on which this claim of success rests"
+                    return self.refuse(move, "unseen_result", why, thread=thread, unsafe=False)
                 return self._accept(thread, move, step, scope)
         for edge in row.forbid:
             if edge.when.holds(scope):
@@ -426,7 +431,12 @@ class Monitor:
         if target.to != thread.state:
             thread.state = target.to
             thread.entered_by, thread.entered_how = event, result.category
+            thread.withheld = result.visible_to is not None
             thread.informed = frozenset((move.call.agent,) if result.visible_to is None else result.visible_to)
+
+
+def _is_blind(thread: Thread, agent: str) -> bool:
+    return thread.withheld and agent not in (thread.informed or ())
 
 
 _STANDINGS: Mapping[Finality, Standing] = {

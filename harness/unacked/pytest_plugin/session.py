@@ -77,12 +77,12 @@ class SuiteBench:
     def complaint(self, case: LoadedCase, line: Mapping[str, JSON]) -> str | None:
         """Say what is wrong with a trial; None where it passed, or where a control behaved as it declares."""
         if self._options.agents:
-            return None if line["verdict"] == Verdict.PASS else findings_text(line)
+            return None if line["verdict"] == Verdict.PASS else findings_text(line, self._options.suite)
         expected = expected_of_control(self._suite, case, line)
         if expected is None:
             return None
         head = f"{line['trial']}: expected {expected}, got {line['verdict']}"
-        return f"{head}\n{findings_text(line)}".rstrip()
+        return f"{head}\n{findings_text(line, self._options.suite)}".rstrip()
 
 
 class CaseSession:

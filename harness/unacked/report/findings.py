@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 from unacked.canonical import JSON
 from unacked.claims import CLAIMS
@@ -12,17 +14,22 @@ from unacked.report.text import printable
 __all__ = ["findings_text", "fingerprint", "first_of_each"]
 
 
-def findings_text(line: Mapping[str, JSON]) -> str:
-    """Return all findings of a verdict line, the gravest first; nothing in it can move a terminal."""
+def findings_text(line: Mapping[str, JSON], suite: Path | None = None) -> str:
+    """Return all findings of a verdict line, the gravest first; nothing in it can move a terminal.
+
+    ``suite`` is the one that was named to run it: the record does not know where its suite stood.
+    """
     claims = [*((name, line["claims"][name]) for name in CLAIMS), ("exercised", line["exercised"])]
     found = [(name, finding) for name, claim in claims for finding in claim["findings"]]
     found.sort(key=lambda item: -Verdict(item[1]["verdict"]).severity)
-    return "\n".join(part for name, finding in found for part in _finding(name, finding))
+    return "\n".join(part for name, finding in found for part in _finding(name, finding, suite))
 
 
-def _finding(claim: str, finding: Mapping[str, JSON]) -> list[str]:
+def _finding(claim: str, finding: Mapping[str, JSON], suite: Path | None) -> list[str]:
     if finding.get("explanation"):
-        return [printable(part) for part in finding["explanation"].splitlines()]
+        where = "" if suite is None else f" --suite {shlex.quote(str(suite))}"
+        lines = finding["explanation"].splitlines()
+        return [printable(f"{part}{where}" if part.startswith("  reproduce: ") else part) for part in lines]
     told = f"expected {finding['expected']}; observed {finding['observed']}"
     lines = [printable(f"{finding['verdict']} {finding['rule']} in the claim {claim}: {told}")]
     if finding.get("remedy"):

@@ -15,16 +15,22 @@ __all__ = ["write_junit"]
 
 
 def write_junit(
-    path: Path, lines: Sequence[Mapping[str, JSON]], name: str, clean: Callable[[str], str] = lambda text: text
+    path: Path,
+    lines: Sequence[Mapping[str, JSON]],
+    name: str,
+    clean: Callable[[str], str] = lambda text: text,
+    *,
+    suite_path: Path | None = None,
 ) -> None:
     """Write one test case a trial; UNSAFE and FAIL are failures, ERROR and INCONCLUSIVE are errors, never skips.
 
-    ``clean`` is asked before anything is written: it takes out what must not be there.
+    ``suite_path`` is the suite that was named to run it. ``clean`` is asked before anything is written: it takes out
+    what must not be there.
     """
-    suite = ET.Element("testsuite", name=name, tests=str(len(lines)))
+    root = ET.Element("testsuite", name=name, tests=str(len(lines)))
     counts = {"failures": 0, "errors": 0}
     for line in lines:
-        case = ET.SubElement(suite, "testcase", classname=f"unacked.{line['case']}", name=line["trial"])
+        case = ET.SubElement(root, "testcase", classname=f"unacked.{line['case']}", name=line["trial"])
         verdict = line["verdict"]
         if verdict == "PASS":
             continue
@@ -33,11 +39,11 @@ def write_junit(
         element = ET.SubElement(
             case, kind, type=printable(f"{verdict}.{line['rule']}"), message=printable(_message(line))
         )
-        element.text = findings_text(line)
+        element.text = findings_text(line, suite_path)
     for key, count in counts.items():
-        suite.set(key, str(count))
+        root.set(key, str(count))
     try:
-        path.write_text(clean(ET.tostring(suite, "utf-8", xml_declaration=True).decode()), encoding="utf-8")
+        path.write_text(clean(ET.tostring(root, "utf-8", xml_declaration=True).decode()), encoding="utf-8")
     except OSError as error:
         raise HarnessError(f"{path}: cannot be written: {error.strerror}") from None
 
