@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from unacked.canonical import JSON
 from unacked.claims.brief import Brief
 from unacked.claims.finding import Claim, Finding
+from unacked.claims.receipt import misses_its_fault
 from unacked.contract import Operation
 from unacked.event import Event, History
 from unacked.graph import Verdict
@@ -38,6 +39,8 @@ def _expected(brief: Brief, history: History) -> Iterator[Finding]:
         yield Finding(
             "call-not-made", Verdict.INCONCLUSIVE, f"a result of {place}", f"{len(results)} such calls were made"
         )
+        return
+    if misses_its_fault(brief, history, expected):
         return
     envelope = _envelope(results[expected.nth - 1])
     wanted: dict[str, JSON] = {"category": expected.category}

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from unacked.claims.brief import Brief
 from unacked.claims.finding import Claim, Finding
+from unacked.claims.receipt import misses_its_fault, unfired
 from unacked.claims.result import results_of
-from unacked.event import Event, History
-from unacked.fault import Fault
+from unacked.event import History
 from unacked.graph import Verdict
 
 __all__ = ["secret_leaked", "trail_claim", "unexercised"]
@@ -24,13 +24,11 @@ def trail_claim(brief: Brief, history: History) -> Claim:
 
 def unexercised(brief: Brief, history: History) -> Claim:
     """Return the faults that never landed; a trial without its fault proves nothing."""
-    receipts = list(history.named("fault_fired"))
-    missing = [fault for fault in brief.faults if not any(_is_receipt(event, fault) for event in receipts)]
     return Claim.of(
         "exercised",
         [
             Finding("fault-not-exercised", Verdict.INCONCLUSIVE, f"a receipt of {fault}", "the fault never fired")
-            for fault in missing
+            for fault in unfired(brief, history)
         ],
     )
 
@@ -61,16 +59,6 @@ def _egress(history: History) -> Iterator[Finding]:
                 f"the start of {program} was refused",
                 "an agent that needs a program names it in its definition: programs: [...]",
             )
-
-
-def _is_receipt(event: Event, fault: Fault) -> bool:
-    expected = {"point": fault.point.value, "action": fault.action.name, "committed": fault.commits}
-    nth = event.detail.get("nth", 0)
-    return (
-        event.operation == fault.operation
-        and all(event.detail.get(name) == value for name, value in expected.items())
-        and (nth >= fault.nth if fault.persistent else nth == fault.nth)
-    )
 
 
 def _ids(history: History) -> Iterator[Finding]:
@@ -108,7 +96,7 @@ def _expected(brief: Brief, history: History) -> Iterator[Finding]:
     if not wanted or expected is None:
         return
     results = results_of(history, expected.operation)
-    if len(results) < expected.nth:
+    if len(results) < expected.nth or misses_its_fault(brief, history, expected):
         return
     uncommitted = brief.faults and not any(fault.commits for fault in brief.faults)
     names = [event.event for event in history.of(results[expected.nth - 1].id or "")]
