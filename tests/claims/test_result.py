@@ -33,7 +33,8 @@ def test_another_retry_instruction_than_the_expected_one_fails(rules: Rules) -> 
 
 
 def test_a_field_that_should_have_been_named_and_is_not_fails(rules: Rules) -> None:
-    tale = Tale().call("c1", "read_build", "malformed_response", retry="never", failed_field="/revision")
+    tale = Tale().call("c1", "read_build", "malformed_response", "fault_fired", retry="never", failed_field="/revision")
+    tale.receipt(point="in_body", action="replace", nth=1, committed=True)
     assert rules("result", tale.finish("failed", "status").end(), "C04") == [("wrong-failed-field", "FAIL")]
 
 
@@ -87,3 +88,8 @@ def test_a_call_that_was_refused_as_malformed_is_not_the_call_that_the_case_mean
     tale.events += good().events[1:]
     assert rules("result", tale.end()) == []
     assert rules("trail", tale.end()) == []
+
+
+def test_a_call_that_went_without_its_fault_is_held_to_no_expectation(rules: Rules) -> None:
+    tale = Tale().call("c1", "read_build", "ok", result={"status": "green", "revision": "r1"})
+    assert rules("result", tale.finish("success", "status").end(), "C04") == []

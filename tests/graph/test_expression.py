@@ -157,3 +157,25 @@ def test_a_path_that_leads_nowhere_is_undefined(text: str) -> None:
 def test_what_is_no_path_is_refused(text: str) -> None:
     with pytest.raises(GuardError):
         compile_path(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("count.tries < '3'", "compares a number with a text"),
+        ("count.tries == '3'", "compares a number with a text"),
+        ("len(args.items) >= '1'", "compares a number with a text"),
+        ("agent > 3", "compares a text with a number"),
+        ("now < None", "null has no order"),
+        ("is_set(args.x) > 0", "a truth value has no order"),
+        ("args.x and 1 == 'a'", "compares a number with a text"),
+    ],
+)
+def test_a_comparison_of_unlike_kinds_is_refused(text: str, reason: str) -> None:
+    with pytest.raises(GuardError, match=reason):
+        compile_guard([text])
+
+
+@pytest.mark.parametrize("text", ["count.tries < 3", "turn == None", "args.x == '3'", "agent in ['a']", "-1 < now"])
+def test_a_comparison_that_may_hold_is_compiled(text: str) -> None:
+    assert compile_guard([text]).conjuncts[0].text == text

@@ -16,6 +16,7 @@ from typing import Any
 
 from unacked.canonical import JSON, freeze
 from unacked.errors import nearest
+from unacked.graph.kinds import unlike
 
 __all__ = [
     "ALWAYS",
@@ -246,7 +247,11 @@ class _Compiler:
         )
 
     def _compare(self, node: ast.Compare) -> Evaluate:
-        operands = [self.node(operand) for operand in (node.left, *node.comparators)]
+        written = (node.left, *node.comparators)
+        operands = [self.node(operand) for operand in written]
+        for operator, left, right in zip(node.ops, written, written[1:], strict=False):
+            if (reason := unlike(left, operator, right)) is not None:
+                raise GuardError(reason, node.col_offset + 1, "such a comparison never holds")
         pairs = []
         for operator, left, right in zip(node.ops, operands, operands[1:], strict=False):
             if type(operator) not in _COMPARISONS:
