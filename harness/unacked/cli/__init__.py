@@ -84,11 +84,8 @@ def main() -> None:
         code = error.exit_code
     except ModuleNotFoundError as error:
         code = _missing_extra(error)
-    except BrokenPipeError:  # the reader of our output has gone
-        code = _say_no_more()
     except OSError as error:
-        click.echo(f"{error.filename or 'input or output'}: {error.strerror or error}", err=True)
-        code = ExitCode.ERROR
+        code = _trouble(error)
     except SystemExit as error:
         # click and rich leave the program by themselves where the reader of our output has gone; click wraps it then.
         gone = sys.stdout is not output or isinstance(error.__context__, BrokenPipeError)
@@ -104,6 +101,13 @@ def _check_arguments(arguments: Sequence[str]) -> None:
             argument.encode()
         except UnicodeEncodeError:
             raise SpecificationError([Problem(Place("argument"), f"{argument!r} is not UTF-8")]) from None
+
+
+def _trouble(error: OSError) -> ExitCode:
+    if isinstance(error, BrokenPipeError):  # the reader of our output has gone
+        return _say_no_more()
+    click.echo(f"{error.filename or 'input or output'}: {error.strerror or error}", err=True)
+    return ExitCode.ERROR
 
 
 def _say_no_more() -> ExitCode:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 from rich.text import Text
 
@@ -30,7 +29,7 @@ def transcript(brief: Brief, history: History, clean: Callable[[JSON], JSON] = l
     refused = {violation.event: violation.rule for violation in path_judgement(brief, history).violations}
     rejected = {event.id for event in history.named("result") if event.detail.get("rejected")}
     number = 0
-    for event in (replace(event, detail=clean(event.detail)) for event in history):
+    for event in (event._replace(detail=clean(event.detail)) for event in history):
         counts = event.id not in rejected or event.operation not in brief.tools
         if event.event == "agent_next_call":
             yield _call(event, number if counts else None, refused.get(number) if counts else None)
