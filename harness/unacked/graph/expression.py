@@ -249,8 +249,8 @@ class _Compiler:
     def _compare(self, node: ast.Compare) -> Evaluate:
         written = (node.left, *node.comparators)
         operands = [self.node(operand) for operand in written]
-        for operator, left, right in zip(node.ops, written, written[1:], strict=False):
-            if (reason := unlike(left, operator, right)) is not None:
+        for operator, first, second in zip(node.ops, written, written[1:], strict=False):
+            if (reason := unlike(first, operator, second)) is not None:
                 raise GuardError(reason, node.col_offset + 1, "such a comparison never holds")
         pairs = []
         for operator, left, right in zip(node.ops, operands, operands[1:], strict=False):
