@@ -32,7 +32,7 @@ def told(suite: SuiteFolder, tmp_path: Path) -> Told:
 def test_a_trial_is_told_as_calls_results_and_what_the_service_knew(told: Told) -> None:
     *story, end = told(f'{CREATE}\nyield Call("finish", {{"status": "unknown"}})')
     assert story == [
-        '0.000 #0 create_record(title="Pump 7 inspection", request_id="r", idempotency_key="k")',
+        '0.000 #0 create_record(idempotency_key="k", request_id="r", title="Pump 7 inspection")',
         "0.002 service: received",
         "0.002 service: committed",
         "0.002 fault: delay at after_commit (committed)",
