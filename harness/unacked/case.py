@@ -122,6 +122,15 @@ class ServiceUse(_Strict):
     sign_in: bool = False
 
 
+class SessionUse(_Strict):
+    """What the tools hold when the task begins, in a case with an issuer of tokens.
+
+    ``cached_for_s`` is how long they believe that their access token is good; the service may know better.
+    """
+
+    cached_for_s: Annotated[float, Field(ge=0)] = 3600.0
+
+
 class ExpectedResult(_Strict):
     """What the tool must say at one call."""
 
@@ -268,6 +277,7 @@ class CaseFile(_Strict):
     expect: Expectation = Expectation()
     answers: list[Answer] = Field(default_factory=list)
     contract: dict[str, ContractTerms] = Field(default_factory=dict)
+    session: SessionUse = SessionUse()
     trap: bool = False
     limits: Limits = Limits()
     script: list[Step] = Field(default_factory=list)

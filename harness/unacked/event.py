@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 from unacked.canonical import JSON
 from unacked.errors import RecordError
 
-__all__ = ["EVENTS", "Emit", "Event", "History"]
+__all__ = ["EVENTS", "Emit", "Event", "History", "call_of"]
 
 EVENTS: Mapping[str, str] = {
     "trial_begin": "the trial's pins, seed and task",
@@ -28,6 +28,7 @@ EVENTS: Mapping[str, str] = {
     "remote_responded": "the service has written its whole answer",
     "fault_fired": "the receipt of a fault: it really landed",
     "client_timeout": "the tool's own deadline passed",
+    "token_refreshed": "the tool asked for a new access token within a call; the category says what came of it",
     "reconciliation_attempted": "a lookup of an effect whose outcome was not known",
     "approval_requested": "a person is asked",
     "approval_decided": "the person's decision, or that nobody answered",
@@ -90,6 +91,15 @@ class Event(NamedTuple):
 
 
 _WORDS = ("id", "operation", "target_class", "category", "diagnostics_ref")
+
+
+def call_of(correlation_id: str) -> str:
+    """Return the id of the call for which a request was made.
+
+    The call's own request bears the call's id; any other one that the tool makes for it, such as the refresh of
+    a token, bears that id and a word of its own: ``cid-1.refresh``.
+    """
+    return correlation_id.partition(".")[0]
 
 
 class Emit(Protocol):

@@ -8,7 +8,8 @@ a declared fault that never fired makes a trial inconclusive.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from types import MappingProxyType
@@ -260,7 +261,8 @@ ALIASES: Mapping[str, tuple[Point, JSON]] = {
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One planned fault; ``nth`` is 1-based and counts the agent's calls of the operation.
+    """One planned fault; ``nth`` is 1-based and counts the agent's calls of the operation, and what a tool sends
+    again by itself after it has refreshed its credential.
 
     ``committed`` is the hidden side: whether the service makes the change although the caller cannot
     know. ``persistent`` lets it fire at the nth call and at every later one.
@@ -334,6 +336,16 @@ class FaultPlan:
         """Note that the call is over; nothing is armed any more."""
         self._armed = ()
         self._operation, self.call_id = "", None
+
+    @contextmanager
+    def aside(self, operation: str, call_id: str) -> Iterator[None]:
+        """Let a tool make a further request within its call: for so long that request's own faults are armed."""
+        held = self._armed, self._operation, self.call_id
+        self.begin_call(operation, call_id)
+        try:
+            yield
+        finally:
+            self._armed, self._operation, self.call_id = held
 
     def _due(self, fault: Fault, operation: str) -> bool:
         if fault.operation != operation:

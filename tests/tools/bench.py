@@ -12,7 +12,7 @@ from unacked.clock import VirtualClock
 from unacked.fault import Action, Fault, FaultPlan
 from unacked.outcome import Envelope
 from unacked.services import Service, Setting, load_service
-from unacked.tools import TOOLS, Toolbox
+from unacked.tools import TOOLS, Tokens, TokenSource, Toolbox
 from unacked.tools.client import ToolClient
 from unacked.wire import Request, Response, SimulatedNetwork
 from unacked.wire.message import Handler
@@ -89,7 +89,11 @@ class Bench:
         self.client = client
         client.connect(self.network.backend, self.clock)
         self.toolbox = Toolbox(
-            {name: TOOLS[name] for name in tools}, client, token=TOKEN, emit=self.emit, diagnose=self.diagnose
+            {name: TOOLS[name] for name in tools},
+            client,
+            source=TokenSource(Tokens(TOKEN)),
+            emit=self.emit,
+            diagnose=self.diagnose,
         )
         self._calls = 0
 

@@ -10,7 +10,7 @@ from tests.tools.conftest import Build
 
 from unacked.canonical import dumps
 from unacked.fault import Action, Fault, Point
-from unacked.tools import TOOLS
+from unacked.tools import TOOLS, Tokens
 
 CREATE = {"title": "alpha", "idempotency_key": "K1", "request_id": "R1"}
 
@@ -202,7 +202,7 @@ def test_a_credential_that_was_exchanged_is_used_from_the_next_call_on(bench: Be
     service.answer(401, {"error": "expired"})
     service.answer(401, {"error": "expired"})
     bench.call("create_record", **CREATE)
-    bench.toolbox.token = "tok_other"
+    bench.toolbox.source.use(Tokens("tok_other"))
     bench.call("create_record", **CREATE)
     assert [request.headers["authorization"] for request in service.received] == [
         f"Bearer {TOKEN}",
@@ -242,7 +242,7 @@ def test_nothing_raw_reaches_the_agent_or_the_record(
 
 
 def test_a_credential_that_cannot_be_sent_is_a_local_failure_and_stays_here(bench: Bench) -> None:
-    bench.toolbox.token = f"{TOKEN}\n"
+    bench.toolbox.source.use(Tokens(f"{TOKEN}\n"))
     seen = bench.call("create_record", **CREATE)
     assert (seen.category, [event.event for event in bench.named("remote_received")]) == ("local_failure", [])
     assert TOKEN not in dumps(seen.as_json())

@@ -24,6 +24,8 @@ class Link:
     """One call's way to the services.
 
     ``base_url`` maps each service to its URL, without a slash at its end. ``token`` is the bearer credential,
+    ``refresh_token`` is what it may be refreshed with, at the service ``tokens``, where that is offered;
+    ``stored`` are credentials of other identities that can be read from here, by name, and are nobody's to use.
     ``correlation_id`` goes out as the header X-Correlation-Id and comes back in the envelope. ``timeout`` is
     the patience, in seconds of ``clock``; nothing but ``http`` and ``backend`` knows that clock on the
     simulated wire. ``http`` is a client on the wire, ``backend`` is for those who build a client of httpcore2
@@ -37,6 +39,8 @@ class Link:
     clock: Clock
     http: httpx2.Client
     backend: httpcore2.NetworkBackend
+    refresh_token: str | None = field(default=None, repr=False)
+    stored: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 class Adapter(Protocol):

@@ -7,7 +7,7 @@ from functools import cache
 
 from unacked.adapter.link import Link
 from unacked.canonical import JSON
-from unacked.tools import TOOLS, Timeouts, Toolbox
+from unacked.tools import TOOLS, Timeouts, Tokens, TokenSource, Toolbox
 from unacked.tools.client import Exchange, ToolClient
 
 __all__ = ["RelocatedClient", "call"]
@@ -41,7 +41,8 @@ def call(operation: str, arguments: dict[str, JSON], link: Link) -> dict[str, JS
     """Make one call with the tools of unacked."""
     client = _client(link.timeout)
     client.use(link)
-    toolbox = Toolbox(TOOLS, client, token=link.token, emit=_ignore, diagnose=lambda _: "d1")
+    source = TokenSource(Tokens(link.token, link.refresh_token))
+    toolbox = Toolbox(TOOLS, client, source=source, emit=_ignore, diagnose=lambda _: "d1")
     return toolbox.call(operation, arguments, link.correlation_id).as_json()
 
 

@@ -24,7 +24,7 @@ from unacked.guard import guarded
 from unacked.secret import Scanner, mint
 from unacked.services import Setting
 from unacked.suite import LoadedCase, Suite
-from unacked.tools import TOOLS, Toolbox
+from unacked.tools import TOOLS, Tokens, TokenSource, Toolbox
 from unacked.trial.world import CorrelationIds
 from unacked.wire import SimulatedNetwork
 from unacked.wire.loopback import LoopbackServer, impossible
@@ -163,7 +163,7 @@ class _Acts:
         toolbox = Toolbox(
             self._scene.case.tools(),
             self._client,
-            token=self.link.token,
+            source=TokenSource(Tokens(self.link.token)),
             emit=self._notes.emit,
             diagnose=lambda _: "d1",
         )

@@ -9,7 +9,7 @@ from unacked.claims.brief import Brief
 from unacked.claims.finding import Claim, Finding
 from unacked.claims.receipt import misses_its_fault
 from unacked.contract import Operation
-from unacked.event import Event, History
+from unacked.event import Event, History, call_of
 from unacked.graph import Verdict
 from unacked.outcome import CATEGORIES, CATEGORY_SETS, OutcomeClass
 
@@ -61,24 +61,31 @@ def _expected(brief: Brief, history: History) -> Iterator[Finding]:
 
 def _honesty(brief: Brief, history: History) -> Iterator[Finding]:
     """No tool may call an effect undone that the ledger holds, or done that it does not hold."""
-    committed = {event.id for event in history.named("remote_committed")}
+    committed = {_effect(event) for event in history.named("remote_committed")}
     received = {event.id for event in history.named("remote_received")}
+    # The result of a call that was made again, after a refresh of its token, is that of its last request.
+    last = {_effect(event): event.id for event in history.named("dispatch_started", "remote_received")}
     # A whole answer about a change that a fault kept from happening: the service lies, and no tool can know.
     lied_to = {event.id for event in history.named("fault_fired") if event.detail.get("committed") is False}
     for event in history.named("result"):
         operation = brief.tools.get(event.operation or "")
         if operation is None or not _changes_a_service(operation) or event.category is None or event.id is None:
             continue
-        outcome_class = CATEGORIES[event.category].outcome_class
-        place = f"{event.operation} ({event.id})"
-        if outcome_class in _NOT_DONE and event.id in committed:
+        outcome_class, effect = CATEGORIES[event.category].outcome_class, _effect(event)
+        place, request = f"{event.operation} ({event.id})", last.get(effect, event.id)
+        if outcome_class in _NOT_DONE and effect in committed:
             yield _dishonest("denied-effect", f"{event.category} only where nothing was done", f"{place} was committed")
-        elif event.category == "local_failure" and event.id in received:
+        elif event.category == "local_failure" and request in received:
             yield _dishonest("denied-request", "local_failure only where nothing was sent", f"{place} was received")
-        elif event.category == "ok" and not (event.id in committed | lied_to or _replayed(event)):
+        elif event.category == "ok" and not (effect in committed or request in lied_to or _replayed(event)):
             yield _dishonest(
                 "invented-effect", "ok only where the effect is in the ledger", f"{place} was not committed"
             )
+
+
+def _effect(event: Event) -> tuple[str | None, str | None]:
+    """The call and the operation that an event is about: a token that is refreshed on the way is another effect."""
+    return event.id and call_of(event.id), event.operation
 
 
 def _changes_a_service(operation: Operation) -> bool:

@@ -9,7 +9,7 @@ from unacked.claims.brief import Brief
 from unacked.claims.finding import Claim, Finding
 from unacked.claims.receipt import misses_its_fault, unfired
 from unacked.claims.result import results_of
-from unacked.event import History
+from unacked.event import Event, History, call_of
 from unacked.graph import Verdict
 
 __all__ = ["secret_leaked", "trail_claim", "unexercised"]
@@ -65,13 +65,14 @@ def _ids(history: History) -> Iterator[Finding]:
     dispatched = Counter(event.id for event in history.named("dispatch_started"))
     received = Counter(event.id for event in history.named("remote_received"))
     known = {event.id for event in history.named("signed_in", "dispatch_started")}
+    yield from _sent_again(history)
     for correlation_id, count in dispatched.items():
         if count > 1:
             yield Finding(
                 "id-reused", Verdict.FAIL, "one correlation id for each call", f"{correlation_id} {count} times"
             )
     for correlation_id, count in received.items():
-        if correlation_id not in known:
+        if (correlation_id and call_of(correlation_id)) not in known:
             yield Finding(
                 "unknown-id", Verdict.FAIL, "only ids that this side sent", f"the service saw {correlation_id!r}"
             )
@@ -85,8 +86,27 @@ def _ids(history: History) -> Iterator[Finding]:
             )
     answered = {event.id for event in history.named("result")}
     for correlation_id in dispatched:
-        if correlation_id not in answered and any(history.named("trial_end")):
+        if correlation_id and call_of(correlation_id) not in answered and any(history.named("trial_end")):
             yield Finding("no-result", Verdict.ERROR, f"a result of {correlation_id}", "there is none")
+
+
+def _sent_again(history: History) -> Iterator[Finding]:
+    """A call may be made a second time under another id, where a 401 says that the first was refused for its token."""
+    requests: dict[tuple[str, str | None], list[str]] = {}
+    for event in history.named("remote_received"):
+        if event.id is not None:
+            ids = requests.setdefault((call_of(event.id), event.operation), [])
+            ids += [] if event.id in ids else [event.id]
+    refused = {event.id for event in history.named("remote_responded") if event.detail.get("status") == 401}
+    for (correlation_id, _), (first, *more) in requests.items():
+        if more and (first not in refused or len(more) > 1):
+            yield Finding(
+                "transport_resent",
+                Verdict.FAIL,
+                "one request on the wire for each call, or one more after a 401",
+                f"{correlation_id} was sent {1 + len(more)} times",
+                "the adapter sends again by itself; that is not the agent's doing",
+            )
 
 
 def _expected(brief: Brief, history: History) -> Iterator[Finding]:
@@ -99,10 +119,11 @@ def _expected(brief: Brief, history: History) -> Iterator[Finding]:
     if len(results) < expected.nth:
         return
     uncommitted = brief.faults and not any(fault.commits for fault in brief.faults)
-    names = [event.event for event in history.of(results[expected.nth - 1].id or "")]
+    call_id = results[expected.nth - 1].id or ""
+    names = [event.event for event in history if event.id and call_of(event.id) == call_id]
     if uncommitted:
         wanted = [name for name in wanted if name != "remote_committed"]
-        if "remote_committed" in names:
+        if any(event.event == "remote_committed" for event in history.of(call_id)):
             yield Finding("trail-surplus", Verdict.FAIL, "no remote_committed on this side", "it was committed")
     if not _is_subsequence(wanted, names) and not misses_its_fault(brief, history, expected):
         yield Finding("trail-incomplete", Verdict.FAIL, " -> ".join(wanted), " -> ".join(names))

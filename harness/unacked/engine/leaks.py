@@ -21,8 +21,8 @@ __all__ = ["Canaries", "TrialCanaries", "clean_summary", "clean_verdict"]
 
 _BEGINNING = Scanner([PREFIX])
 _REDACTED = "[redacted]"
-_MOST_CREDENTIALS = 12
-"""How many credentials of one trial are looked for: the first, and those that renewals and switches made."""
+_MOST_CREDENTIALS = 40
+"""How many credentials of one trial are looked for: the first, and those that renewals, switches and refreshes made."""
 
 
 class Names(Protocol):

@@ -4,8 +4,9 @@ A service is data (its routes) and plain methods over ``self.state``. Credential
 idempotency keys, the ledger and undoing are the base class's business, so that every fake has them alike.
 """
 
-from unacked.services.credential import Credentials
+from unacked.services.credential import Credentials, Standing
 from unacked.services.idempotency import IdempotencyStore, Recall
+from unacked.services.issuer import Grant, Issuer, federate
 from unacked.services.ledger import Entry, Ledger, Moment
 from unacked.services.loader import Factory, load_service
 from unacked.services.route import Call, Field, RefusedError, Result, Route
@@ -19,8 +20,10 @@ __all__ = [
     "Entry",
     "Factory",
     "Field",
+    "Grant",
     "IdempotencyStore",
     "Ids",
+    "Issuer",
     "Ledger",
     "Moment",
     "Recall",
@@ -30,7 +33,9 @@ __all__ = [
     "SeedError",
     "Service",
     "Setting",
+    "Standing",
     "check_seed",
+    "federate",
     "load_service",
     "repeats",
     "seed_rows",

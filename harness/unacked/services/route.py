@@ -74,7 +74,8 @@ class Route:
 
     ``path`` may hold names in braces: ``/v1/records/{record_id}``. ``action`` is a method of the
     service; it returns a Result or raises RefusedError. ``fields`` are read from the query of a GET and
-    from the body of any other request. ``keyed`` says that the operation takes an Idempotency-Key.
+    from the body of any other request, which is JSON unless ``form`` says that it is a web form. ``keyed``
+    says that the operation takes an Idempotency-Key, ``public`` that it asks for no bearer credential.
     """
 
     operation: str
@@ -83,10 +84,12 @@ class Route:
     action: Callable[[Any, Call], Result]
     fields: Mapping[str, Field] = field(default_factory=dict)
     keyed: bool = False
+    form: bool = False
+    public: bool = False
 
     def read(self, request: Request) -> dict[str, JSON]:
         """Return the declared fields; raises RefusedError: 400 for unreadable text, 422 for a wrong field."""
-        given = _query(request.query) if self.method == "GET" else _body(request.body)
+        given = self._given(request)
         fields: dict[str, JSON] = {}
         for name, declared in self.fields.items():
             value = fields[name] = given.get(name)
@@ -95,6 +98,11 @@ class Route:
         if not given.keys() <= fields.keys():
             raise RefusedError(422, "invalid_request", field=min(given.keys() - fields.keys()))
         return fields
+
+    def _given(self, request: Request) -> Mapping[str, JSON]:
+        if self.method == "GET":
+            return _query(request.query)
+        return _query(request.body.decode("latin-1")) if self.form else _body(request.body)
 
 
 class RouteTable:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from unacked.canonical import JSON, dumps
 from unacked.errors import nearest
 from unacked.fault import Action
-from unacked.services.credential import Credentials
+from unacked.services.credential import AGENT, Credentials
 from unacked.services.idempotency import IdempotencyStore, Recall
 from unacked.services.ledger import Ledger
 from unacked.services.route import Call, RefusedError, Result, Route, RouteTable
@@ -30,7 +30,7 @@ class Service(ABC):
     every time, so that a request can be answered without being carried out. New ids come from
     ``self.ids``.
 
-    Every request is judged in this order: credential (401), route (404), permission (403), rate limit
+    Every request is judged in this order: credential (401, unless the route is public), route (404), permission (403), rate limit
     (429), JSON (400), fields (422), idempotency key (409, 422 or the saved answer), then the route's
     method.
     """
@@ -139,7 +139,8 @@ class Service(ABC):
 
     def _result(self, request: Request, route: Route | None, path: Mapping[str, str]) -> Result:
         try:
-            identity = self.credentials.check(request.headers.get("authorization"))
+            is_public = route is not None and route.public
+            identity = AGENT if is_public else self.credentials.check(request.headers.get("authorization"))
             route = self._admit(route, identity)
             headers, fields = request.headers, route.read(request)
             request_id = fields.get("request_id") or headers.get("x-request-id")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import secrets
 from collections import Counter
-from collections.abc import Container, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 
 from unacked.clock import Clock
 from unacked.contract import Idempotency
+from unacked.secret import mint
 
 __all__ = ["Ids", "Setting"]
 
@@ -37,6 +39,10 @@ class Ids:
         self._last = Counter(mark)
 
 
+def _at_random() -> str:
+    return mint("issued", secrets.token_hex(16))
+
+
 @dataclass(frozen=True, slots=True)
 class Setting:
     """The surroundings of a service in one trial.
@@ -44,7 +50,8 @@ class Setting:
     ``token`` is the valid credential. ``idempotency`` maps an operation to what the service does with
     keys; an operation that is not named takes none. In the mode ``conflict_in_flight`` a request is in
     flight for ``in_flight_s``; in the mode ``expires`` a key lives for ``key_lifetime_s``; both in
-    virtual seconds since the first request with that key.
+    virtual seconds since the first request with that key. ``mint`` makes every further credential, so that
+    whoever looks for leaks knows it.
     """
 
     clock: Clock
@@ -53,3 +60,4 @@ class Setting:
     ids: Ids = field(default_factory=Ids)
     in_flight_s: float = 30.0
     key_lifetime_s: float = 60.0
+    mint: Callable[[], str] = _at_random

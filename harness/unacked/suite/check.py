@@ -15,7 +15,7 @@ from unacked.graph import Graph
 from unacked.guard import guarded
 from unacked.outcome import CATEGORIES
 from unacked.services import SeedError, Setting, load_service
-from unacked.tools import REGISTRY, TOOLS
+from unacked.tools import REFRESH, REGISTRY, TOOLS
 
 __all__ = ["case_problems", "service_problems"]
 
@@ -87,8 +87,9 @@ def _faults(document: Document, file: CaseFile) -> Iterator[Problem]:
     yield from _sweep(document, file)
     for index, written in enumerate(file.listed_faults):
         location: Location = ("faults", index, "operation")
-        if written.operation not in file.tools:
-            yield _unknown(document, location, "fault target", written.operation, set(file.tools) - CONTROL_TOOLS)
+        if written.operation not in {*file.tools, *_backstage(file)}:
+            known = {*file.tools, *_backstage(file)} - CONTROL_TOOLS
+            yield _unknown(document, location, "fault target", written.operation, known)
         elif written.operation in CONTROL_TOOLS:
             yield document.problem(location, f"{written.operation} never touches the wire, so no fault can reach it")
     faults = [written.value() for written in file.listed_faults]
@@ -104,6 +105,12 @@ def _faults(document: Document, file: CaseFile) -> Iterator[Problem]:
         yield document.problem((), "a case without a fault and without expectations proves nothing")
     if file.trap and not file.listed_faults:
         yield document.problem(("trap",), "a case without a fault sets no trap")
+
+
+def _backstage(file: CaseFile) -> set[str]:
+    """What the tools ask for by themselves, so that faults can reach it though no agent calls it."""
+    endpoint = REFRESH.endpoint
+    return {REFRESH.operation.name} if endpoint is not None and endpoint.service in file.services else set()
 
 
 def _sweep(document: Document, file: CaseFile) -> Iterator[Problem]:

@@ -8,9 +8,10 @@ from unacked.contract import Registry
 from unacked.tools import control, credentials, forge, payments, permissions, records
 from unacked.tools.client import Timeouts
 from unacked.tools.endpoint import Tool
+from unacked.tools.token import REFRESH, Tokens, TokenSource
 from unacked.tools.toolbox import Toolbox
 
-__all__ = ["REGISTRY", "TOOLS", "Timeouts", "Tool", "Toolbox"]
+__all__ = ["REFRESH", "REGISTRY", "TOOLS", "Timeouts", "TokenSource", "Tokens", "Tool", "Toolbox"]
 
 TOOLS: Mapping[str, Tool] = {
     tool.operation.name: tool

@@ -89,6 +89,10 @@ class ToolClient:
         )
         self._extensions = {"timeout": patience.as_dict()}
 
+    def now(self) -> float:
+        """Return the seconds of the clock that the client is connected with."""
+        return self._transport.backend.now()
+
     def connect(self, backend: httpcore2.NetworkBackend, clock: Clock) -> None:
         """Use a fresh connection pool on ``backend``; nothing of an earlier trial is left."""
         self._transport.reset(_MeteredBackend(backend, clock))

@@ -1,8 +1,13 @@
-"""One trial's tools: checks the call, sends it once, classifies what came back, and puts it on the record."""
+"""One trial's tools: checks the call, sends it once, classifies what came back, and puts it on the record.
+
+Only a request that was refused because its token is over is sent a second time, after a refresh of the token.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
 
 from unacked.canonical import JSON
 from unacked.contract import Operation
@@ -11,28 +16,52 @@ from unacked.outcome import CATEGORIES, Envelope, Retry
 from unacked.tools.classify import Finding, classify, envelope
 from unacked.tools.client import Exchange, ToolClient
 from unacked.tools.endpoint import Endpoint, Tool, argument_problem
+from unacked.tools.token import REFRESH, TokenSource, is_over
 
-__all__ = ["Diagnose", "Toolbox"]
+__all__ = ["Aside", "Diagnose", "Toolbox"]
+
+Aside = Callable[[str, str], AbstractContextManager[None]]
+"""Announces a further request of a call: its operation and its id."""
 
 Diagnose = Callable[[Mapping[str, JSON]], str]
 """Keeps a raw error out of everybody's sight and returns the reference under which it is kept."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """One request as it is sent, and sent again: the same bytes, the same names."""
+
+    operation: Operation
+    endpoint: Endpoint
+    arguments: Mapping[str, JSON]
+    url: str
+    content: bytes = field(repr=False)
+
+
 class Toolbox:
     """The tools that a case offers, bound to one network and one credential.
 
-    ``tools`` maps operation names to tools, only those that the case offers. ``token`` is the bearer
-    credential that requests carry; it may be exchanged between calls and is never part of a result.
+    ``tools`` maps operation names to tools, only those that the case offers. ``source`` holds the bearer
+    credential that requests carry, which is never part of a result. ``aside`` is told of every request that a
+    tool makes beside the call's own: its operation and id, for as long as it lasts.
     """
 
     def __init__(
-        self, tools: Mapping[str, Tool], client: ToolClient, *, token: str, emit: Emit, diagnose: Diagnose
+        self,
+        tools: Mapping[str, Tool],
+        client: ToolClient,
+        *,
+        source: TokenSource,
+        emit: Emit,
+        diagnose: Diagnose,
+        aside: Aside = lambda *_: nullcontext(),
     ) -> None:
         self.tools = tools
-        self.token = token
+        self.source = source
         self._client = client
         self._emit = emit
         self._diagnose = diagnose
+        self._aside = aside
 
     def call(self, name: str, arguments: Mapping[str, JSON], correlation_id: str) -> Envelope:
         """Make one call of an operation that has an endpoint; the result is on the record when this returns."""
@@ -45,20 +74,70 @@ class Toolbox:
             refusal = refused_locally(operation, problem, correlation_id)
             self.answer(refusal, rejected=True)
             return refusal
-        self._emit(
-            "request_constructed",
-            id=correlation_id,
-            operation=name,
-            detail={"service": endpoint.service, "method": endpoint.method, "path": endpoint.path},
-        )
-        exchange = self._dispatch(operation, endpoint, arguments, correlation_id)
-        finding = classify(exchange, operation, endpoint, correlation_id, arguments.get(operation.target or ""))
+        request = _Request(operation, endpoint, arguments, endpoint.url(arguments), endpoint.content(arguments))
+        finding, reference = self._carry_out(request, correlation_id)
         result = envelope(finding, operation, correlation_id, settles=self._settling(operation, arguments))
-        reference = None
-        if CATEGORIES[finding.category].outcome_class != "success":
-            reference = self._diagnose(self._diagnostics(exchange, finding, operation, correlation_id))
         self.answer(result, diagnostics_ref=reference)
         return result
+
+    def _carry_out(self, request: _Request, correlation_id: str) -> tuple[Finding, str | None]:
+        """Send a request; where the token is over, refresh it, once, and send the very same request again.
+
+        A 401 is a definite refusal: nothing was done, so even a write may be sent once more. No other answer
+        is, and a second 401 is final: whoever refreshes again would go round in circles.
+        """
+        operation = request.operation.name
+        refreshed = self.source.is_stale(self._client.now())
+        if refreshed and (refusal := self._refresh(correlation_id)) is not None:
+            return refusal, None
+        finding, exchange = self._attempt(request, correlation_id)
+        if not is_over(exchange, finding) or not self.source.can_refresh:
+            return finding, self._kept(exchange, finding, operation, correlation_id)
+        if not refreshed and self._refresh(correlation_id) is None:
+            again = f"{correlation_id}.again"
+            with self._aside(operation, again):
+                finding, exchange = self._attempt(request, again)
+            refreshed = True
+        if refreshed and is_over(exchange, finding):
+            self.source.let_go()
+        return finding, self._kept(exchange, finding, operation, correlation_id)
+
+    def _attempt(self, request: _Request, correlation_id: str) -> tuple[Finding, Exchange]:
+        """Send a request once, and find out what its answer proves."""
+        headers = {"authorization": f"Bearer {self.source.tokens.access}"}
+        key = request.arguments.get(request.operation.idempotency or "")
+        if request.content:
+            headers["content-type"] = "application/json"
+        if key is not None:
+            headers["idempotency-key"] = str(key)
+        exchange = self._dispatch(request, headers, correlation_id)
+        target = request.arguments.get(request.operation.target or "")
+        return classify(exchange, request.operation, request.endpoint, correlation_id, target), exchange
+
+    def _refresh(self, call_id: str) -> Finding | None:
+        """Refresh the access token; returns what is to be said of the call where that did not work.
+
+        The exchange is one of its own: with its own id, its own faults, and an event that tells what came of it.
+        """
+        if not self.source.can_refresh:
+            return Finding("authentication_failed")
+        operation, endpoint = REFRESH.operation, REFRESH.endpoint
+        assert endpoint is not None  # noqa: S101 - it stands in the table
+        correlation_id, asked_at_s = f"{call_id}.refresh", self._client.now()
+        request = _Request(operation, endpoint, {}, endpoint.url({}), self.source.content())
+        headers = {"content-type": "application/x-www-form-urlencoded"}
+        with self._aside(operation.name, correlation_id):
+            exchange = self._dispatch(request, headers, correlation_id)
+        finding = classify(exchange, operation, endpoint, correlation_id)
+        means = self.source.learn(finding, asked_at_s)
+        self._emit(
+            "token_refreshed",
+            id=correlation_id,
+            operation=operation.name,
+            category=finding.category,
+            diagnostics_ref=self._kept(exchange, finding, operation.name, correlation_id),
+        )
+        return None if means is None else Finding(means, retry_after_s=finding.retry_after_s)
 
     def _settling(self, operation: Operation, arguments: Mapping[str, JSON]) -> str | None:
         """The operation that finds out what became of a call: its lookup, else the same call under an honoured key."""
@@ -89,39 +168,48 @@ class Toolbox:
         exchange = self._client.send(
             "GET",
             f"https://{endpoint_host}/v1/session",
-            headers={"authorization": f"Bearer {self.token}", "x-correlation-id": correlation_id},
+            headers={"authorization": f"Bearer {self.source.tokens.access}", "x-correlation-id": correlation_id},
             content=b"",
         )
         return exchange.status == 200
 
-    def _dispatch(
-        self, operation: Operation, endpoint: Endpoint, arguments: Mapping[str, JSON], correlation_id: str
-    ) -> Exchange:
-        headers = {"authorization": f"Bearer {self.token}", "x-correlation-id": correlation_id}
-        content = endpoint.content(arguments)
-        if content:
-            headers["content-type"] = "application/json"
-        key = arguments.get(operation.idempotency or "")
-        if key is not None:
-            headers["idempotency-key"] = str(key)
-        self._emit("dispatch_started", id=correlation_id, operation=operation.name)
-        exchange = self._client.send(endpoint.method, endpoint.url(arguments), headers=headers, content=content)
+    def _dispatch(self, request: _Request, headers: Mapping[str, str], correlation_id: str) -> Exchange:
+        endpoint, operation = request.endpoint, request.operation.name
+        self._emit(
+            "request_constructed",
+            id=correlation_id,
+            operation=operation,
+            detail={"service": endpoint.service, "method": endpoint.method, "path": endpoint.path},
+        )
+        self._emit("dispatch_started", id=correlation_id, operation=operation)
+        exchange = self._client.send(
+            endpoint.method,
+            request.url,
+            headers={**headers, "x-correlation-id": correlation_id},
+            content=request.content,
+        )
         if exchange.timed_out:
             self._emit(
                 "client_timeout",
                 id=correlation_id,
-                operation=operation.name,
+                operation=operation,
                 detail={"phase": exchange.phase.name.lower(), "elapsed_s": round(exchange.elapsed_s, 6)},
             )
         return exchange
 
+    def _kept(self, exchange: Exchange, finding: Finding, operation: str, correlation_id: str) -> str | None:
+        """Keep the raw answer, where it was no success; returns the reference under which it is kept."""
+        if CATEGORIES[finding.category].outcome_class == "success":
+            return None
+        return self._diagnose(self._diagnostics(exchange, finding, operation, correlation_id))
+
     def _diagnostics(
-        self, exchange: Exchange, finding: Finding, operation: Operation, correlation_id: str
+        self, exchange: Exchange, finding: Finding, operation: str, correlation_id: str
     ) -> dict[str, JSON]:
         body = exchange.body or b""
         return {
             "id": correlation_id,
-            "operation": operation.name,
+            "operation": operation,
             "category": finding.category,
             "phase": exchange.phase.name.lower(),
             "sent_bytes": exchange.sent_bytes,

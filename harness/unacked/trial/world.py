@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from math import inf
 
 from unacked.canonical import JSON
 from unacked.claims import Brief
@@ -12,9 +13,9 @@ from unacked.errors import HarnessError
 from unacked.event import Emit
 from unacked.fault import FaultPlan
 from unacked.secret import Scanner, mint
-from unacked.services import Service, Setting
+from unacked.services import Grant, Service, Setting, federate
 from unacked.suite import LoadedCase, Suite
-from unacked.tools import Toolbox
+from unacked.tools import Tokens, TokenSource, Toolbox
 from unacked.tools.client import ToolClient
 from unacked.tools.toolbox import Diagnose
 from unacked.wire import SimulatedNetwork
@@ -92,14 +93,28 @@ class World:
         self._vault = vault
         idempotency = case.idempotency()
         self._services: dict[str, Service] = {
-            name: suite.service(name)(use.seed, Setting(clock, vault.current, idempotency))
+            name: suite.service(name)(use.seed, Setting(clock, vault.current, idempotency, mint=vault.another))
             for name, use in case.file.services.items()
         }
         self.plan = FaultPlan(brief.faults)
         hosts = {service.host: service for service in self._services.values()}
         self._network = SimulatedNetwork(clock, hosts, self.plan, emit)
         client.connect(self._network.backend, clock)
-        self.toolbox = Toolbox(case.tools(), client, token=vault.current, emit=emit, diagnose=diagnose)
+        self._issuer = federate(self._services.values())
+        self.toolbox = Toolbox(
+            case.tools(),
+            client,
+            source=self._source(vault.current, clock.now() + case.file.session.cached_for_s),
+            emit=emit,
+            diagnose=diagnose,
+            aside=self.plan.aside,
+        )
+
+    def _source(self, token: str, expires_at_s: float) -> TokenSource:
+        """What the tools hold when the task begins."""
+        if self._issuer is None:
+            return TokenSource(Tokens(token))
+        return TokenSource(_tokens(self._issuer.grant(), expires_at_s), rotates=self._issuer.rotates)
 
     def sign_in(self, ids: CorrelationIds) -> None:
         """Use the credential once at every service that the case wants it at; raises HarnessError if refused."""
@@ -112,17 +127,20 @@ class World:
             self._emit("signed_in", id=correlation_id, detail={"service": name})
 
     def renew_credential(self) -> None:
-        """Let every service accept a new credential, and the tools use it."""
-        self._use(self._vault.another(), "agent")
+        """Let every service accept a new credential, and the tools use it; an issuer signs them in anew."""
+        if self._issuer is None:
+            self._use(self._vault.another(), "agent")
+        else:
+            self.toolbox.source.use(_tokens(self._issuer.grant()))
 
     def switch_credential(self, _name: str) -> None:
-        """Let the tools use the spare credential, which belongs to another identity and is accepted."""
+        """Let the tools use the spare credential, which belongs to another identity, is accepted, and never expires."""
         self._use(self._vault.another(), "spare")
 
     def _use(self, token: str, identity: str) -> None:
         for service in self._services.values():
             service.credentials.admit(token, identity=identity)
-        self.toolbox.token = token
+        self.toolbox.source.use(Tokens(token))
 
     def settle(self) -> None:
         """Let the remote side do what it still has to do by now, such as a commit that was delayed."""
@@ -134,3 +152,7 @@ class World:
         for service in self._services.values():
             summary.update(service.summary())
         return summary
+
+
+def _tokens(grant: Grant, expires_at_s: float = inf) -> Tokens:
+    return Tokens(grant.access_token, grant.refresh_token, expires_at_s)

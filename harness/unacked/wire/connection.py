@@ -364,6 +364,7 @@ class ServerConnection:
         self._emit(
             "remote_received",
             id=request.correlation_id,
+            operation=self._handler.operation_of(request.method, request.path),
             detail={
                 "service": self._handler.name,
                 "method": request.method,
