@@ -9,6 +9,7 @@ from unacked.canonical import JSON
 from unacked.clock import Clock
 from unacked.fault import Action
 from unacked.services import (
+    AGENT,
     Call,
     Field,
     Grant,
@@ -22,8 +23,6 @@ from unacked.services import (
     Standing,
     check_seed,
 )
-
-AGENT = "agent"
 
 
 class TokenEndpoint(Issuer):

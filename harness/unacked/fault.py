@@ -261,9 +261,10 @@ ALIASES: Mapping[str, tuple[Point, JSON]] = {
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One planned fault; ``nth`` is 1-based and counts the agent's calls of the operation, and what a tool sends
-    again by itself after it has refreshed its credential.
+    """One planned fault.
 
+    ``nth`` is 1-based and counts the agent's calls of the operation, and what a tool sends again by itself after
+    it has refreshed its token.
     ``committed`` is the hidden side: whether the service makes the change although the caller cannot
     know. ``persistent`` lets it fire at the nth call and at every later one.
     """

@@ -28,7 +28,7 @@ def test_the_events_of_a_call_that_is_done_stand_in_their_order(on_records: Buil
     assert [(event.event, event.id, event.operation) for event in bench.events] == [
         ("request_constructed", "cid-1", "create_record"),
         ("dispatch_started", "cid-1", "create_record"),
-        ("remote_received", "cid-1", None),
+        ("remote_received", "cid-1", "create_record"),
         ("remote_committed", "cid-1", None),
         ("remote_responded", "cid-1", None),
         ("result", "cid-1", "create_record"),

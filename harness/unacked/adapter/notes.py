@@ -54,11 +54,12 @@ class Notes:
 
 
 class Witness:
-    """A service that remembers which identities its answers named."""
+    """A service that remembers which identities its answers named, and whose credentials it was shown."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
         self.name, self.operations, self.host = service.name, service.operations, service.host
+        self.worked_as: set[str] = set()
         self._answers: list[tuple[str | None, bytes]] = []
 
     def operation_of(self, method: str, path: str) -> str | None:
@@ -67,6 +68,9 @@ class Witness:
 
     def handle(self, request: Request, *, commit: bool = True) -> Response:
         """Let the service answer."""
+        standing = self._service.credentials.standing(request.headers.get("authorization"))
+        if standing is not None:
+            self.worked_as.add(standing.identity)
         response = self._service.handle(request, commit=commit)
         self._answers.append((self.operation_of(request.method, request.path), response.body))
         return response

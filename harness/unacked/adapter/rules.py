@@ -21,7 +21,8 @@ from unacked.event import Event, History
 from unacked.graph import Verdict
 from unacked.outcome import CATEGORIES, OutcomeClass, Retry
 from unacked.secret import Scanner
-from unacked.tools import TOOLS
+from unacked.services import AGENT
+from unacked.tools import REFRESH, TOOLS
 
 __all__ = ["HONESTY", "RULES", "Proof", "judge_call", "proof_of"]
 
@@ -56,6 +57,18 @@ RULES: Mapping[str, tuple[str, str]] = {
     "completeness-dropped": (
         "'complete' as the service said it, and not_found only from a complete lookup",
         "an incomplete answer is partial and carries complete = false, also where it is empty",
+    ),
+    "another-credential": (
+        "the credential that was given, and what it is refreshed to",
+        "a refusal of the credential ends the call: authentication_failed, and a person decides",
+    ),
+    "refresh-loop": (
+        "one refresh for one call at most",
+        "a token that is refused although it is new will be refused again: return authentication_failed",
+    ),
+    "resent-in-doubt": (
+        "a request sent again after a refresh only where a 401 has refused the first",
+        "silence, a reset and a 5xx say nothing of the token, and nothing of the effect: outcome_unknown",
     ),
     "secret-in-result": (
         "no credential in the envelope",
@@ -127,6 +140,7 @@ class _Judge:
     def findings(self) -> Iterator[Finding]:
         played = self.played
         yield from self._leaks()
+        yield from self._token()
         if played.egress:
             yield _finding("egress", played.egress[0])
         if played.hung:
@@ -147,15 +161,36 @@ class _Judge:
             return
         claim = _Claim(envelope, category, self.proof.envelope)
         yield from self._words(claim)
-        # An adapter that sent again, or that the fault did not reach, has met another answer than our own tools.
-        if self.is_exercised and _requests(self.scene, played) <= self.proof.requests:
+        if self.is_exercised and self._met_the_same:
             yield from self._proof(claim)
         yield from self._ledger(claim)
+
+    @property
+    def _met_the_same(self) -> bool:
+        """Whether the last answer was that of our own tools: not for one that sent again, or refreshed no token."""
+        requests, proven = _requests(self.scene, self.played), self.proof.requests
+        return requests == proven if self.scene.session else requests <= proven
 
     @property
     def is_exercised(self) -> bool:
         """Whether the fault found something to act on."""
         return not unexercised(self.scene.brief, self.played.history).findings
+
+    def _token(self) -> Iterator[Finding]:
+        """What was done for the sake of a token."""
+        history, operation = self.played.history, self.scene.operation.name
+        others = sorted(self.played.worked_as - {AGENT})
+        if others:
+            yield _finding("another-credential", f"a request with the credential of {', '.join(others)}")
+        refreshes = sum(event.operation == REFRESH.operation.name for event in history.named("remote_received"))
+        if refreshes > 1:
+            yield _finding("refresh-loop", f"{refreshes} refreshes in one call")
+        exchange = history.named("remote_received", "remote_responded")
+        steps = [event for event in exchange if event.operation == operation]
+        requests = sum(event.event == "remote_received" for event in steps)
+        first = steps[1].detail.get("status") if len(steps) > 1 else None
+        if refreshes and requests > 1 and first != 401:
+            yield _finding("resent-in-doubt", f"{requests} requests, the first answered {first or 'by nothing'}")
 
     def _form_problem(self, value: object) -> str | None:
         if not isinstance(value, dict):
@@ -257,7 +292,7 @@ def judge_call(scene: Scene, played: Played, proof: Proof) -> list[Finding]:
 
 def _finding(rule: str, observed: str, expected: str = "") -> Finding:
     usual, remedy = RULES[rule]
-    verdict = Verdict.UNSAFE if rule.startswith("secret-") else Verdict.FAIL
+    verdict = Verdict.UNSAFE if rule.startswith("secret-") or rule == "another-credential" else Verdict.FAIL
     return Finding(rule, verdict, expected or usual, observed, remedy)
 
 

@@ -6,7 +6,7 @@ import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 import httpcore2
@@ -22,7 +22,7 @@ from unacked.event import History
 from unacked.fault import Action, Fault, FaultPlan, Point
 from unacked.guard import guarded
 from unacked.secret import Scanner, mint
-from unacked.services import Setting
+from unacked.services import Ids, Setting, federate
 from unacked.suite import LoadedCase, Suite
 from unacked.tools import TOOLS, Tokens, TokenSource, Toolbox
 from unacked.trial.world import CorrelationIds
@@ -31,19 +31,34 @@ from unacked.wire.loopback import LoopbackServer, impossible
 
 __all__ = ["LoopbackStage", "Played", "Scene", "SimulatedStage", "Stage", "scenes"]
 
+_SPARE = "deploy-admin"
+"""Whose the credential is that lies about in every scene."""
+
 _NOBODY = "nobody-asked-for-this"
 """A request id that no request had."""
 
 
 @dataclass(frozen=True, slots=True)
+class Session:
+    """An issuer that refreshes the call's token, and what it does: its seed, and whether it refuses."""
+
+    seed: Mapping[str, JSON] = field(default_factory=dict)
+    denied: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Scene:
-    """One call to be made: the case whose world it is made in, the side with its fault, and the arguments."""
+    """One call to be made: the case whose world it is made in, the side with its fault, and the arguments.
+
+    Without a ``session`` there is nothing that the call's token could be refreshed with.
+    """
 
     case: LoadedCase
     brief: Brief
     operation: Operation
     place: str
     overridden: Mapping[str, JSON]
+    session: Session | None = None
 
     @property
     def name(self) -> str:
@@ -61,7 +76,8 @@ class Played:
     """What came of a scene: what the adapter returned or raised, and what the services saw.
 
     ``raised`` is the exception with all of its chain, as text. ``identities`` are those that the service's own
-    answers named. ``said`` is what was printed and logged meanwhile.
+    answers named. ``said`` is what was printed and logged meanwhile. ``worked_as`` are the owners of the
+    credentials that requests carried.
     """
 
     correlation_id: str
@@ -73,6 +89,7 @@ class Played:
     said: Sayings
     scanner: Scanner
     egress: tuple[str, ...]
+    worked_as: frozenset[str]
 
 
 def scenes(case: LoadedCase) -> Iterator[Scene]:
@@ -88,6 +105,7 @@ def scenes(case: LoadedCase) -> Iterator[Scene]:
         yield from _incomplete(case, clean, operation)
     for brief in case.sides:
         yield Scene(case, brief, operation, brief.place, {})
+    yield from _with_session(case, clean, operation)
 
 
 def _incomplete(case: LoadedCase, clean: Brief, operation: Operation) -> Iterator[Scene]:
@@ -99,6 +117,30 @@ def _incomplete(case: LoadedCase, clean: Brief, operation: Operation) -> Iterato
     yield Scene(case, replace(clean, faults=(incomplete,)), operation, "incomplete-empty", nobody)
 
 
+def _with_session(case: LoadedCase, clean: Brief, operation: Operation) -> Iterator[Scene]:
+    """The ways of a token that can be refreshed: refreshed, refused, refused again, and not concerned at all."""
+    expired = Fault(operation.name, Point.BEFORE_COMMIT, Action("expire_credential"))
+    silence = Fault(operation.name, Point.AFTER_COMMIT, Action("silence"))
+    for place, fault, session in (
+        ("token-refreshed", expired, Session()),
+        ("token-refresh-denied", expired, Session(denied=True)),
+        ("token-refused-again", expired, Session({"first_lifetime_s": 300, "lifetime_s": 0})),
+        ("token-not-concerned", silence, Session()),
+    ):
+        yield Scene(case, replace(clean, faults=(fault,)), operation, place, {}, session)
+
+
+@dataclass(frozen=True, slots=True)
+class _Cast:
+    """The services of one scene, and every credential in it; ``spare`` belongs to another identity."""
+
+    services: Mapping[str, Witness]
+    access: str
+    refresh: str | None
+    spare: str
+    secrets: Sequence[str]
+
+
 class Stage(ABC):
     """Where scenes are played: one wire, with fresh services for every scene."""
 
@@ -107,28 +149,49 @@ class Stage(ABC):
     def __init__(self, suite: Suite) -> None:
         self.suite = suite
 
-    @abstractmethod
     def impossible(self, scene: Scene) -> str | None:
-        """Return why a scene's fault cannot exist on this wire."""
+        """Return why a scene cannot be played here."""
+        if scene.session is not None and not (self.suite.root / "fake_services" / "tokens.py").exists():
+            return "the suite has no service 'tokens'"
+        return None
 
     @abstractmethod
     def play(self, scene: Scene, adapter: Adapter) -> Played:
         """Make the call of ``scene`` through ``adapter``."""
 
-    def _services(self, scene: Scene, clock: Clock, token: str) -> dict[str, Witness]:
-        modes = scene.case.idempotency()
-        return {
-            name: Witness(self.suite.service(name)(use.seed, Setting(clock, token, modes)))
-            for name, use in scene.case.file.services.items()
-        }
+    def _cast(self, scene: Scene, clock: Clock) -> _Cast:
+        secrets: list[str] = []
+
+        def minted() -> str:
+            secrets.append(mint("adapter", scene.name, str(len(secrets))))
+            return secrets[-1]
+
+        access, spare = minted(), minted()
+        setting = Setting(clock, access, scene.case.idempotency(), mint=minted)
+        seeds = {name: use.seed for name, use in scene.case.file.services.items()}
+        if scene.session is not None:
+            seeds["tokens"] = dict(scene.session.seed)
+        services = {name: self.suite.service(name)(seed, replace(setting, ids=Ids())) for name, seed in seeds.items()}
+        for service in services.values():
+            service.credentials.admit(spare, identity=_SPARE)
+        refresh = None
+        if scene.session is not None and (issuer := federate(services.values())) is not None:
+            grant = issuer.grant()
+            access, refresh = grant.access_token, grant.refresh_token
+            if scene.session.denied:
+                issuer.disturb(Action("revoke_credential"), "refresh_token")
+        witnesses = {name: Witness(service) for name, service in services.items()}
+        return _Cast(witnesses, access, refresh, spare, secrets)
 
     def _link(
-        self, urls: Mapping[str, str], token: str, clock: Clock, inner: httpcore2.NetworkBackend, patience_s: float
+        self, urls: Mapping[str, str], cast: _Cast, clock: Clock, inner: httpcore2.NetworkBackend, patience_s: float
     ) -> Link:
         backend = WatchedBackend(inner, clock, patience_s)
         return Link(
             base_url=urls,
-            token=token,
+            token=cast.access,
+            refresh_token=cast.refresh,
+            stored={_SPARE: cast.spare},
             correlation_id="",
             timeout=self.timeout,
             clock=clock,
@@ -222,19 +285,15 @@ class SimulatedStage(Stage):
         super().__init__(suite)
         self._client = RelocatedClient(self.timeout)
 
-    def impossible(self, scene: Scene) -> str | None:  # noqa: ARG002 - everything exists here
-        """Return None: every fault exists here."""
-        return None
-
     def play(self, scene: Scene, adapter: Adapter) -> Played:
         """Make the call of ``scene`` through ``adapter``."""
-        clock, token = VirtualClock(), _token(scene)
-        notes = Notes(clock)
-        services = self._services(scene, clock, token)
+        clock = VirtualClock()
+        notes, cast = Notes(clock), self._cast(scene, clock)
+        services = cast.services
         plan = FaultPlan(scene.brief.faults)
         network = SimulatedNetwork(clock, {service.host: service for service in services.values()}, plan, notes.emit)
         urls = {name: f"https://{service.host}" for name, service in services.items()}
-        link = self._link(urls, token, clock, network.backend, self._FOR_EVER_S)
+        link = self._link(urls, cast, clock, network.backend, self._FOR_EVER_S)
         acts = _Acts(scene, link, notes, self._client)
         with _closing(link), listening() as said:
             arguments = acts.prepare()
@@ -245,7 +304,7 @@ class SimulatedStage(Stage):
             finally:
                 plan.end_call()
             network.settle()
-        return _played(scene, acts, services, notes, said, correlation_id, returned, raised)
+        return _played(scene, acts, cast, notes, said, correlation_id, returned, raised)
 
 
 def _calling(adapter: Adapter, plan: FaultPlan) -> Adapter:
@@ -283,18 +342,19 @@ class LoopbackStage(Stage):
         self._notes.emit(event, **more)
 
     def impossible(self, scene: Scene) -> str | None:
-        """Return why the fault cannot exist on real sockets."""
-        reasons = [impossible(fault, tls=False) for fault in scene.brief.faults]
+        """Return why the fault cannot exist on real sockets, or the scene not here."""
+        reasons = [super().impossible(scene), *(impossible(fault, tls=False) for fault in scene.brief.faults)]
         return next((reason for reason in reasons if reason is not None), None)
 
     def play(self, scene: Scene, adapter: Adapter) -> Played:
         """Make the call of ``scene`` through ``adapter``."""
-        server, clock, token = self._server, self._server.clock, _token(scene)
+        server, clock = self._server, self._server.clock
         notes = self._notes = Notes(clock)
-        services = self._services(scene, clock, token)
+        cast = self._cast(scene, clock)
+        services = cast.services
         server.run(lambda: server.replace(services.values()))
         urls = {name: server.url(name) for name in services}
-        link = self._link(urls, token, clock, httpcore2.SyncBackend(), self._FOR_EVER_S)
+        link = self._link(urls, cast, clock, httpcore2.SyncBackend(), self._FOR_EVER_S)
         acts = _Acts(scene, link, notes, self._client)
         with _closing(link), listening() as said:
             arguments = acts.prepare()
@@ -303,25 +363,21 @@ class LoopbackStage(Stage):
             server.arm(*scene.brief.faults)
             correlation_id, returned, raised = acts.perform(adapter, arguments)
             server.settle()
-        return _played(scene, acts, services, notes, said, correlation_id, returned, raised)
-
-
-def _token(scene: Scene) -> str:
-    return mint("adapter", scene.name)
+        return _played(scene, acts, cast, notes, said, correlation_id, returned, raised)
 
 
 def _played(
     scene: Scene,
     acts: _Acts,
-    services: Mapping[str, Witness],
+    cast: _Cast,
     notes: Notes,
     said: Sayings,
     correlation_id: str,
     returned: object,
     raised: str | None,
 ) -> Played:
-    field = scene.operation.identity or ""
-    identities: Sequence[set[JSON]] = [service.named(scene.operation.name, field) for service in services.values()]
+    named = scene.operation.identity or ""
+    identities: Sequence[set[JSON]] = [service.named(scene.operation.name, named) for service in cast.services.values()]
     link = acts.link
     assert isinstance(link.backend, WatchedBackend)  # noqa: S101 - a stage makes its links itself
     return Played(
@@ -332,6 +388,7 @@ def _played(
         notes.history(),
         frozenset[str]().union(*identities),
         said,
-        Scanner([link.token]),
+        Scanner(cast.secrets),
         tuple(dict.fromkeys(acts.egress)),
+        frozenset[str]().union(*(service.worked_as for service in cast.services.values())),
     )

@@ -64,7 +64,7 @@ def _egress(history: History) -> Iterator[Finding]:
 def _ids(history: History) -> Iterator[Finding]:
     dispatched = Counter(event.id for event in history.named("dispatch_started"))
     received = Counter(event.id for event in history.named("remote_received"))
-    known = {event.id for event in history.named("signed_in", "dispatch_started")}
+    known = {call_of(event.id) for event in history.named("signed_in", "dispatch_started") if event.id}
     yield from _sent_again(history)
     for correlation_id, count in dispatched.items():
         if count > 1:

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from unacked.canonical import JSON
 from unacked.claims import Brief, path_judgement
-from unacked.event import Event, History
+from unacked.event import Event, History, call_of
 from unacked.report.text import arguments_text, printable
 
 __all__ = ["transcript"]
@@ -66,13 +66,16 @@ def _result(event: Event, number: int | None) -> Text:
 def _aside(event: Event) -> Iterator[Text]:
     prefix = f"{event.time:>9.3f}           "
     if event.event in _REMOTE:
-        yield Text(f"{prefix}service: {_REMOTE[event.event]}", style="cyan")
+        of = "" if event.id is None or call_of(event.id) == event.id else f" {event.operation}"
+        yield Text(f"{prefix}service: {_REMOTE[event.event]}{printable(of)}", style="cyan")
     elif event.event == "fault_fired":
         detail = event.detail
         side = "committed" if detail.get("committed") else "not committed"
         yield Text(f"{prefix}fault:   {detail.get('action')} at {detail.get('point')} ({side})", style="magenta")
     elif event.event == "client_timeout":
         yield Text(f"{prefix}tool:    gave up waiting", style="dim")
+    elif event.event == "token_refreshed":
+        yield Text(f"{prefix}tool:    refreshed its token: {event.category}", style="dim")
     elif event.event == "approval_decided":
         yield Text(f"{prefix}person:  {printable(str(event.detail['decision']))}", style="blue")
     elif event.event == "agent_message":

@@ -281,6 +281,50 @@ def ends_the_process(operation: str, arguments: Arguments, link: Link) -> Told:
     return claim
 
 
+# What is wrong about the token
+
+
+def renewed(link: Link, name: str = "refresh") -> Link:
+    """Refresh the token, once; the link as it was where that does not work."""
+    if link.refresh_token is None:
+        return link
+    form = {"grant_type": "refresh_token", "refresh_token": link.refresh_token}
+    headers = {"x-correlation-id": f"{link.correlation_id}.{name}"}
+    response = link.http.post(f"{link.base_url['tokens']}/v1/token", data=form, headers=headers)
+    return replace(link, token=response.json()["access_token"]) if response.status_code == 200 else link
+
+
+def again(operation: str, arguments: Arguments, link: Link, name: str = "again") -> Told:
+    """Make the call once more, under an id of its own."""
+    claim = right(operation, arguments, replace(link, correlation_id=f"{link.correlation_id}.{name}"))
+    return claim | {"correlation_id": link.correlation_id}
+
+
+def borrows_a_credential(operation: str, arguments: Arguments, link: Link) -> Told:
+    """Where the own credential is refused, take the one that lies about."""
+    claim = right(operation, arguments, link)
+    if claim["category"] != "authentication_failed":
+        return claim
+    return again(operation, arguments, replace(link, token=next(iter(link.stored.values()))))
+
+
+def refreshes_in_circles(operation: str, arguments: Arguments, link: Link) -> Told:
+    """Refresh for as long as the call is refused."""
+    claim = right(operation, arguments, link)
+    for turn in range(4):
+        if claim["category"] == "authentication_failed":
+            claim = again(operation, arguments, renewed(link, f"refresh-{turn}"), f"again-{turn}")
+    return claim
+
+
+def blames_the_token(operation: str, arguments: Arguments, link: Link) -> Told:
+    """Take every trouble for a token that is over: refresh it, and send the write again."""
+    claim = right(operation, arguments, link)
+    if claim["ok"] or link.refresh_token is None:
+        return claim
+    return again(operation, arguments, renewed(link))
+
+
 # Leaks: four that were measured in real clients, what debugging in a panic adds, and disguises
 
 
@@ -360,6 +404,9 @@ PLANTED = (
     Planted(believes_any_200, "takes a page with status 200 for success", "unproven-success"),
     Planted(never_sent, "takes a lost answer for a request that never left", "denied-request"),
     Planted(denies_what_expired, "calls an expired credential a missing permission", "unproven-claim"),
+    Planted(borrows_a_credential, "takes another credential that it can read", "another-credential"),
+    Planted(refreshes_in_circles, "refreshes its token again and again", "refresh-loop"),
+    Planted(blames_the_token, "refreshes its token after a timeout and sends the write again", "resent-in-doubt"),
     Planted(lets_errors_through, "lets exceptions through", "raised"),
     Planted(says_nothing, "returns no envelope", "not-an-envelope"),
     Planted(own_words, "has a category of its own", "unknown-category"),

@@ -4,7 +4,7 @@ A service is data (its routes) and plain methods over ``self.state``. Credential
 idempotency keys, the ledger and undoing are the base class's business, so that every fake has them alike.
 """
 
-from unacked.services.credential import Credentials, Standing
+from unacked.services.credential import AGENT, Credentials, Standing
 from unacked.services.idempotency import IdempotencyStore, Recall
 from unacked.services.issuer import Grant, Issuer, federate
 from unacked.services.ledger import Entry, Ledger, Moment
@@ -15,6 +15,7 @@ from unacked.services.service import Service, repeats
 from unacked.services.setting import Ids, Setting
 
 __all__ = [
+    "AGENT",
     "Call",
     "Credentials",
     "Entry",

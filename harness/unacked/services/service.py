@@ -30,9 +30,9 @@ class Service(ABC):
     every time, so that a request can be answered without being carried out. New ids come from
     ``self.ids``.
 
-    Every request is judged in this order: credential (401, unless the route is public), route (404), permission (403), rate limit
-    (429), JSON (400), fields (422), idempotency key (409, 422 or the saved answer), then the route's
-    method.
+    Every request is judged in this order: credential (401; a public route asks for none), route (404),
+    permission (403), rate limit (429), JSON (400), fields (422), idempotency key (409, 422 or the saved
+    answer), then the route's method.
     """
 
     name: str
