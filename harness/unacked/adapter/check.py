@@ -39,7 +39,8 @@ class Heard:
 
 def cases_of(suite: Suite, operations: Sequence[str]) -> list[LoadedCase]:
     """Return the sweeps of ``operations``, all of them where none is named; raises SpecificationError."""
-    swept = {case.file.sweep.operation: case for case in suite.cases.values() if case.file.sweep and case.declared}
+    cases = [case for case in suite.cases.values() if case.file.sweep and case.declared]
+    swept = {sweep.operation: case for case in cases if (sweep := case.file.sweep) and sweep.operation in case.offered}
     problems = [
         Problem(Place("adapter"), f"unknown operation {name!r}", nearest(name, swept))
         for name in operations

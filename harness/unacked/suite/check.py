@@ -117,8 +117,9 @@ def _sweep(document: Document, file: CaseFile) -> Iterator[Problem]:
     if file.sweep is None:
         return
     location: Location = ("faults", "sweep", "operation")
-    if file.sweep.operation not in set(file.tools) - CONTROL_TOOLS:
-        yield _unknown(document, location, "fault target", file.sweep.operation, set(file.tools) - CONTROL_TOOLS)
+    targets = {*file.tools, *_backstage(file)} - CONTROL_TOOLS
+    if file.sweep.operation not in targets:
+        yield _unknown(document, location, "fault target", file.sweep.operation, targets)
     if file.expect.result is not None or file.expect.finish is not None:
         yield document.problem(("expect",), "a sweep has many outcomes", "expect a world, or nothing: {result: null}")
 

@@ -13,7 +13,7 @@ from unacked.canonical import JSON
 from unacked.claims import Brief
 from unacked.contract import Operation
 from unacked.fault import ACTIONS, Action, Fault, Point
-from unacked.tools import TOOLS
+from unacked.tools import WIRED
 
 __all__ = ["sweep", "swept"]
 
@@ -35,13 +35,13 @@ _PARAMETERS: Mapping[str, Callable[[Operation], Sequence[JSON]]] = {
 
 def _documented(operation: Operation) -> tuple[int, ...]:
     """The statuses by which the service says that it did not do it."""
-    endpoint = TOOLS[operation.name].endpoint
+    endpoint = WIRED[operation.name].endpoint
     return () if endpoint is None else endpoint.failures
 
 
 def _answered(operation: Operation) -> list[str]:
     """The ways to the fields of the answer that the contract requires; a lookup answers with items."""
-    endpoint = TOOLS[operation.name].endpoint
+    endpoint = WIRED[operation.name].endpoint
     within = "items.0." if endpoint is not None and endpoint.lookup else ""
     required = [field.name for field in operation.result if field.required]
     return [*(name if name == "complete" else f"{within}{name}" for name in required), "correlation_id"]
@@ -67,7 +67,7 @@ def sweep(operation: Operation, nth: int = 1) -> Iterator[tuple[str, Fault]]:
 
 def swept(declared: Brief, operation: str, nth: int) -> Iterator[Brief]:
     """Yield the sides of a sweep: each fault, and its twin where a write leaves the effect open."""
-    contract = declared.tools[operation]
+    contract = declared.tools.get(operation, WIRED[operation].operation)
     for place, fault in sweep(contract, nth):
         yield replace(declared, place=place, faults=(fault,))
         if fault.ambiguous and contract.writes:

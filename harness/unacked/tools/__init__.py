@@ -11,7 +11,7 @@ from unacked.tools.endpoint import Tool
 from unacked.tools.token import REFRESH, Tokens, TokenSource
 from unacked.tools.toolbox import Toolbox
 
-__all__ = ["REFRESH", "REGISTRY", "TOOLS", "Timeouts", "TokenSource", "Tokens", "Tool", "Toolbox"]
+__all__ = ["REFRESH", "REGISTRY", "TOOLS", "WIRED", "Timeouts", "TokenSource", "Tokens", "Tool", "Toolbox"]
 
 TOOLS: Mapping[str, Tool] = {
     tool.operation.name: tool
@@ -25,6 +25,9 @@ TOOLS: Mapping[str, Tool] = {
     )
 }
 """Every tool by the name of its operation."""
+
+WIRED: Mapping[str, Tool] = {**TOOLS, REFRESH.operation.name: REFRESH}
+"""The same, and what tools ask of a service by themselves: no agent calls it, but faults reach it."""
 
 REGISTRY = Registry(tool.operation for tool in TOOLS.values())
 """The contracts of all tools: what graphs, judges and prompts read."""
