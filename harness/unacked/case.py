@@ -31,7 +31,7 @@ from unacked.event import EVENTS
 from unacked.fault import ACTIONS, ALIASES, Action, Fault, Point
 from unacked.outcome import CATEGORIES, OutcomeClass, Retry
 
-__all__ = ["AgentFile", "Answer", "CaseFile", "Expectation", "FixtureFile", "Limits"]
+__all__ = ["AgentFile", "Answer", "CaseFile", "Expectation", "FixtureFile", "Limits", "SessionUse"]
 
 
 class _Strict(BaseModel):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -123,3 +124,44 @@ def test_a_success_after_sending_again_is_no_unproven_one(checked: Check) -> Non
         return reference.call(operation, arguments, link) if claim["category"] == "outcome_unknown" else claim
 
     assert "unproven-success" not in checked(call, "create_record", calls=60).rules
+
+
+def token_scenes(shipped: Any, adapter: Any, operation: str = "create_record") -> dict[str, list[str]]:
+    """What is found where there is a token that can be refreshed, by place."""
+    heard = list(check(adapter, shipped, cases_of(shipped, [operation]), after=f"{operation}.{LAST_PLACE}"))
+    return {one.name.partition(".")[2]: [finding.rule for finding in one.findings] for one in heard}
+
+
+LAST_PLACE = "after-response-rst-persistent"
+"""After which the scenes with a token come."""
+
+
+def test_a_tool_that_refreshes_its_token_rightly_is_left_alone(shipped: Any) -> None:
+    assert token_scenes(shipped, reference.call) == {
+        "token-refreshed": [],
+        "token-refresh-denied": [],
+        "token-refused-again": [],
+        "token-not-concerned": [],
+    }
+
+
+def test_a_tool_that_refreshes_no_token_at_all_is_left_alone(shipped: Any) -> None:
+    def call(operation: str, arguments: JSON, link: Link) -> JSON:
+        return reference.call(operation, arguments, replace(link, refresh_token=None))
+
+    assert [rules for rules in token_scenes(shipped, call).values() if rules] == []
+
+
+def test_a_credential_of_another_identity_is_told_where_it_is_refused_as_well(shipped: Any) -> None:
+    def call(operation: str, arguments: JSON, link: Link) -> JSON:
+        return reference.call(operation, arguments, replace(link, token=link.stored["deploy-admin"]))
+
+    found = token_scenes(shipped, call)
+    assert [rules[0] for rules in found.values()] == ["another-credential"] * 4
+
+
+def test_a_refresh_token_in_the_envelope_is_a_secret_in_it(shipped: Any) -> None:
+    def call(operation: str, arguments: JSON, link: Link) -> JSON:
+        return reference.call(operation, arguments, link) | {"debug": str(link.refresh_token)}
+
+    assert token_scenes(shipped, call)["token-refreshed"] == ["secret-in-result"]

@@ -93,3 +93,30 @@ def test_a_call_that_was_refused_as_malformed_is_not_the_call_that_the_case_mean
 def test_a_call_that_went_without_its_fault_is_held_to_no_expectation(rules: Rules) -> None:
     tale = Tale().call("c1", "read_build", "ok", result={"status": "green", "revision": "r1"})
     assert rules("result", tale.finish("success", "status").end(), "C04") == []
+
+
+def refreshed(category: str, *, committed: bool, token: bool = True) -> History:
+    """A call that was refused for its token and sent again; ``token`` tells whether the refresh was committed."""
+    tale = good().tell("dispatch_started", "c4", "create_record").tell("remote_received", "c4", "create_record")
+    tale.tell("dispatch_started", "c4.refresh", "refresh_token").tell("remote_received", "c4.refresh", "refresh_token")
+    if token:
+        tale.tell("remote_committed", "c4.refresh", "refresh_token")
+    tale.tell("dispatch_started", "c4.again", "create_record")
+    if committed:
+        tale.tell("remote_received", "c4.again", "create_record")
+        tale.tell("remote_committed", "c4.again", "create_record")
+    return tale.tell("result", "c4", "create_record", category, envelope={"category": category}).end()
+
+
+def test_what_the_second_request_did_is_what_the_call_did(rules: Rules) -> None:
+    assert rules("result", refreshed("ok", committed=True)) == []
+    assert rules("result", refreshed("authentication_failed", committed=True)) == [("denied-effect", "FAIL")]
+
+
+def test_a_token_that_was_refreshed_is_no_effect_of_the_call(rules: Rules) -> None:
+    assert rules("result", refreshed("authentication_failed", committed=False)) == []
+    assert rules("result", refreshed("ok", committed=False)) == [("invented-effect", "FAIL")]
+
+
+def test_a_second_request_that_never_left_is_a_local_failure(rules: Rules) -> None:
+    assert rules("result", refreshed("local_failure", committed=False)) == []

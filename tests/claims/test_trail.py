@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import pytest
 from tests.claims.conftest import Tale, good
 
 Rules = Callable[..., Sequence[tuple[str, str]]]
@@ -34,6 +35,36 @@ def test_a_sign_in_before_the_task_is_no_foreign_request(rules: Rules) -> None:
 def test_an_adapter_that_sends_again_by_itself_is_told_apart_from_the_agent(rules: Rules) -> None:
     tale = good().tell("remote_received", "c2", "lookup_by_request_id")
     assert rules("trail", tale.end()) == [("transport_resent", "FAIL")]
+
+
+def sent_again(status: int | None, *more: str) -> Tale:
+    """A charge whose first request got this status, and which was sent again under other ids."""
+    tale = good().tell("dispatch_started", "c4", "create_record").tell("remote_received", "c4", "create_record")
+    if status is not None:
+        tale.tell("remote_responded", "c4", "create_record", status=status)
+    for name in more:
+        tale.tell("dispatch_started", f"c4.{name}", "create_record")
+        tale.tell("remote_received", f"c4.{name}", "create_record")
+    return tale.tell("result", "c4", "create_record", "outcome_unknown", envelope={})
+
+
+def test_what_was_refused_for_its_token_may_be_sent_once_more(rules: Rules) -> None:
+    assert rules("trail", sent_again(401, "again").end()) == []
+
+
+@pytest.mark.parametrize("status", [None, 403, 503])
+def test_nothing_else_may_be_sent_once_more(rules: Rules, status: int | None) -> None:
+    assert rules("trail", sent_again(status, "again").end()) == [("transport_resent", "FAIL")]
+
+
+def test_nothing_may_be_sent_a_third_time(rules: Rules) -> None:
+    assert rules("trail", sent_again(401, "again", "and-again").end()) == [("transport_resent", "FAIL")]
+
+
+def test_a_refresh_on_the_way_is_no_second_request_of_the_call(rules: Rules) -> None:
+    tale = sent_again(None)
+    tale.tell("dispatch_started", "c4.refresh", "refresh_token").tell("remote_received", "c4.refresh", "refresh_token")
+    assert rules("trail", tale.end()) == []
 
 
 def test_a_request_that_went_out_and_has_no_result_is_an_error(rules: Rules) -> None:

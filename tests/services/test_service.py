@@ -7,7 +7,7 @@ import pytest
 from unacked.canonical import JSON
 from unacked.clock import VirtualClock
 from unacked.fault import Action
-from unacked.services import Call, Result, Route, Service, Setting, repeats
+from unacked.services import Call, Result, Route, Service, Setting, Standing, repeats
 from unacked.wire.message import Request
 
 
@@ -153,6 +153,35 @@ def test_another_identity_is_not_denied_so_that_going_round_a_denial_has_its_eff
 
     assert response.status == 201
     assert jars.service.summary()["jars"] == 1
+
+
+def test_the_tokens_of_an_issuer_are_accepted_until_the_issuer_or_the_service_ends_them(jars: Any) -> None:
+    standings = {"issued": Standing("agent"), "ended": Standing("agent", "token_expired")}
+    jars.service.credentials.trust(lambda: standings)
+
+    def signed_in(token: str) -> int:
+        status: int = jars.send("GET", "/v1/session", headers={"authorization": f"Bearer {token}"}).status
+        return status
+
+    assert [signed_in(token) for token in ("tok", "issued", "ended", "other")] == [200, 200, 401, 401]
+    jars.service.disturb(Action("expire_credential"), "fill_jar")
+    standings["later"] = Standing("agent")
+    assert [signed_in(token) for token in ("tok", "issued", "later")] == [401, 401, 200]
+
+
+def test_a_service_that_never_knew_a_token_does_not_ask_its_issuer_either(jars: Any) -> None:
+    jars.service.credentials.trust(lambda: {"issued": Standing("agent")})
+    jars.service.disturb(Action("never_valid"), "fill_jar")
+
+    assert jars.send("GET", "/v1/session", headers={"authorization": "Bearer issued"}).status == 401
+
+
+def test_a_denial_holds_for_the_owner_of_an_issued_token(jars: Any) -> None:
+    jars.service.credentials.trust(lambda: {"issued": Standing("other")})
+    jars.service.disturb(Action("deny"), "fill_jar")
+
+    headers = {"authorization": "Bearer issued"}
+    assert jars.send("POST", "/v1/jars", body=b'{"label":"plum"}', headers=headers).status == 403
 
 
 def test_signing_in_answers_the_identity_of_the_token(jars: Any) -> None:

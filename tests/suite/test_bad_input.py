@@ -65,6 +65,18 @@ def test_a_fault_on_a_tool_that_never_touches_the_wire_is_refused(suite: SuiteFo
     assert f"{place}: finish never touches the wire, so no fault can reach it" in problems(suite)
 
 
+def test_a_refresh_can_be_aimed_at_only_where_there_is_an_issuer(suite: SuiteFolder) -> None:
+    suite.edit(E01, "faults: [{operation: create_record", "faults: [{operation: refresh_token")
+    (told,) = [problem for problem in problems(suite) if "refresh_token" in problem]
+    assert told.startswith(f"{at(suite, E01, 'refresh_token')}: unknown fault target 'refresh_token'")
+
+
+def test_a_cached_token_without_an_issuer_is_refused(suite: SuiteFolder) -> None:
+    suite.edit(E01, "twins: true", "twins: true\nsession: {cached_for_s: 0}")
+    place = at(suite, E01, "{cached_for_s")
+    assert problems(suite) == [said(place, "no token is refreshed in this case", "add tokens: {} under 'services'")]
+
+
 def test_a_misspelt_action_is_named_with_the_nearest_one(suite: SuiteFolder) -> None:
     suite.edit(E01, "action: {delay: 60}", "action: {dela: 60}")
     assert problems(suite)[0].startswith(at(suite, E01, "{dela"))

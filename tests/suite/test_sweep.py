@@ -12,7 +12,7 @@ import pytest
 from unacked.fault import ACTIONS, Point
 from unacked.suite import Suite, load_suite
 from unacked.suite.sweep import sweep
-from unacked.tools import REGISTRY, TOOLS
+from unacked.tools import REGISTRY, WIRED
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -70,7 +70,7 @@ def test_only_a_write_has_another_side_of_the_truth(shipped: Suite) -> None:
 def test_every_operation_that_leaves_this_process_is_swept(shipped: Suite) -> None:
     swept = {case.file.sweep.operation for case in shipped.cases.values() if case.file.sweep is not None}
 
-    assert swept == {name for name, tool in TOOLS.items() if tool.endpoint is not None}
+    assert swept == {name for name, tool in WIRED.items() if tool.endpoint is not None}
 
 
 def test_no_words_select_no_sweep(shipped: Suite) -> None:

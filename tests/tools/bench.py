@@ -80,20 +80,24 @@ class Bench:
         build: Callable[[VirtualClock], Handler],
         faults: Sequence[Fault] = (),
         tools: Collection[str] = tuple(TOOLS),
+        *,
+        source: Callable[[], TokenSource] = lambda: TokenSource(Tokens(TOKEN)),
+        others: Callable[[], Mapping[str, Handler]] = dict,
     ) -> None:
         self.clock, self.plan = VirtualClock(), FaultPlan(faults)
         handler = build(self.clock)
         self.events: list[Recorded] = []
         self.diagnostics: list[Mapping[str, JSON]] = []
-        self.network = SimulatedNetwork(self.clock, {"records.test": handler}, self.plan, self.emit)
+        self.network = SimulatedNetwork(self.clock, {"records.test": handler, **others()}, self.plan, self.emit)
         self.client = client
         client.connect(self.network.backend, self.clock)
         self.toolbox = Toolbox(
             {name: TOOLS[name] for name in tools},
             client,
-            source=TokenSource(Tokens(TOKEN)),
+            source=source(),
             emit=self.emit,
             diagnose=self.diagnose,
+            aside=self.plan.aside,
         )
         self._calls = 0
 

@@ -88,21 +88,26 @@ class Route:
     public: bool = False
 
     def read(self, request: Request) -> dict[str, JSON]:
-        """Return the declared fields; raises RefusedError: 400 for unreadable text, 422 for a wrong field."""
+        """Return the declared fields; raises RefusedError, 400 or 422 (a form: always 400)."""
         given = self._given(request)
         fields: dict[str, JSON] = {}
         for name, declared in self.fields.items():
             value = fields[name] = given.get(name)
             if declared.required if value is None else not declared.accepts(value):
-                raise RefusedError(422, "invalid_request", field=name)
+                raise RefusedError(self._unfit, "invalid_request", field=name)
         if not given.keys() <= fields.keys():
-            raise RefusedError(422, "invalid_request", field=min(given.keys() - fields.keys()))
+            raise RefusedError(self._unfit, "invalid_request", field=min(given.keys() - fields.keys()))
         return fields
 
     def _given(self, request: Request) -> Mapping[str, JSON]:
         if self.method == "GET":
             return _query(request.query)
-        return _query(request.body.decode("latin-1")) if self.form else _body(request.body)
+        return _query(request.body.decode("latin-1"), unfit=400) if self.form else _body(request.body)
+
+    @property
+    def _unfit(self) -> int:
+        """The status for a wrong field: OAuth 2.0, where forms come from, knows no 422."""
+        return 400 if self.form else 422
 
 
 class RouteTable:
@@ -152,7 +157,7 @@ def _body(body: bytes) -> Mapping[str, JSON]:
     return value
 
 
-def _query(query: str) -> Mapping[str, JSON]:
+def _query(query: str, *, unfit: int = 422) -> Mapping[str, JSON]:
     if not query:
         return {}
     try:
@@ -162,7 +167,7 @@ def _query(query: str) -> Mapping[str, JSON]:
     names = [name for name, _ in pairs]
     for name in names:
         if names.count(name) > 1:
-            raise RefusedError(422, "invalid_request", field=name)
+            raise RefusedError(unfit, "invalid_request", field=name)
     return dict(pairs)
 
 

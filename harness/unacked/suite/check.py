@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
-from unacked.case import CaseFile, Expectation
+from unacked.case import CaseFile, Expectation, SessionUse
 from unacked.clock import VirtualClock
 from unacked.contract import Operation
 from unacked.document import Document, Location
@@ -85,6 +85,8 @@ def _graphs(document: Document, file: CaseFile, graphs: Mapping[str, Graph]) -> 
 
 def _faults(document: Document, file: CaseFile) -> Iterator[Problem]:
     yield from _sweep(document, file)
+    if file.session != SessionUse() and not _backstage(file):
+        yield document.problem(("session",), "no token is refreshed in this case", "add tokens: {} under 'services'")
     for index, written in enumerate(file.listed_faults):
         location: Location = ("faults", index, "operation")
         if written.operation not in {*file.tools, *_backstage(file)}:

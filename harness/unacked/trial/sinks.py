@@ -21,6 +21,7 @@ _OF_THE_HARNESS = frozenset(
         "remote_responded",
         "fault_fired",
         "client_timeout",
+        "token_refreshed",
         "reconciliation_attempted",
     }
 )
