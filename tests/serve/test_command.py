@@ -25,7 +25,7 @@ def refused(*arguments: str) -> subprocess.CompletedProcess[str]:
 def test_every_service_has_a_line_with_its_url_and_credential_and_not_the_control_token(served: Served) -> None:
     assert set(served.services) == {path.stem for path in (ROOT / "fake_services").glob("*.py")}
     for line in served.services.values():
-        assert line.keys() == {"service", "url", "credential"}
+        assert line.keys() - {"refresh_token"} == {"service", "url", "credential"}
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+", line["url"])
     assert [line for line in served.lines[1:] if served.token in line] == []
 
@@ -35,6 +35,18 @@ def test_a_service_answers_to_its_credential_and_to_no_other(served: Served) -> 
     assert json.loads(served.create().stdout)["record_id"] == "rec-1"
     stranger = served.curl("-H", f"Authorization: Bearer {served.token}", *TITLE, f"{url}/v1/records")
     assert json.loads(stranger.stdout) == {"error": "invalid_token"}
+
+
+def test_an_expired_credential_is_refreshed_at_the_token_endpoint_with_curl(served: Served) -> None:
+    served.arm({"operation": "create_record", "point": "before_commit", "action": "expire_credential"})
+    assert json.loads(served.create().stdout) == {"error": "token_expired"}
+    line = served.services["tokens"]
+    form = ("-d", "grant_type=refresh_token", "--data-urlencode", f"refresh_token={line['refresh_token']}")
+    given = json.loads(served.curl(*form, f"{line['url']}/v1/token").stdout)
+    assert (given["token_type"], given["expires_in"]) == ("Bearer", 300)
+    url = served.services["records"]["url"]
+    renewed = served.curl("-H", f"Authorization: Bearer {given['access_token']}", *TITLE, f"{url}/v1/records")
+    assert json.loads(renewed.stdout)["record_id"] == "rec-1"
 
 
 @pytest.mark.parametrize(

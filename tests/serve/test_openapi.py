@@ -70,3 +70,10 @@ def test_a_lookup_is_described_as_a_collection() -> None:
     answer = lookup["responses"]["200"]["content"]["application/json"]["schema"]
     assert answer["required"] == ["items", "complete"]
     assert answer["properties"]["items"]["items"]["required"] == ["record_id"]
+
+
+def test_a_token_endpoint_is_described_as_a_form_that_asks_for_no_credential() -> None:
+    refresh = operations("tokens")["refresh_token"]
+    assert (refresh["security"], list(refresh["requestBody"]["content"])) == ([], ["application/x-www-form-urlencoded"])
+    answer = refresh["responses"]["200"]["content"]["application/json"]["schema"]
+    assert answer["required"] == ["access_token", "token_type", "expires_in"]

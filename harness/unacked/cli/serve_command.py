@@ -86,4 +86,6 @@ def _tell(stand: Stand, certificates: Certificates | None, folder: Path) -> None
     control = {"control": stand.control_url, "token": stand.control_token, "services": list(stand.services)}
     click.echo(dumps({**control, **shared}))
     for name in stand.services:
-        click.echo(dumps({"service": name, "url": stand.url(name), "credential": stand.credential, **shared}))
+        told = {"service": name, "url": stand.url(name), "credential": stand.credential}
+        refresh = {"refresh_token": stand.refresh_tokens[name]} if name in stand.refresh_tokens else {}
+        click.echo(dumps({**told, **refresh, **shared}))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import count
 from pathlib import Path
 
 from unacked.canonical import JSON
@@ -12,6 +13,7 @@ from unacked.contract import Idempotency
 from unacked.document import Document, read_yaml
 from unacked.errors import Place, Problem, SpecificationError, nearest
 from unacked.fault import Fault
+from unacked.secret import mint
 from unacked.services import Factory, SeedError, Service, Setting
 from unacked.suite import LoadedCase, Suite
 from unacked.tools import REGISTRY
@@ -31,10 +33,12 @@ class Offer:
 
     def build(self, clock: Clock, token: str) -> dict[str, Service]:
         """Return fresh services; raises SeedError where a seed does not fit."""
-        return {name: self._build(name, clock, token) for name in self.factories}
-
-    def _build(self, name: str, clock: Clock, token: str) -> Service:
-        return self.factories[name](self.seeds.get(name, {}), Setting(clock, token, self.idempotency))
+        numbers = count()
+        minted = lambda: mint("issued", token, str(next(numbers)))  # noqa: E731 - the same ones after a reset
+        return {
+            name: factory(self.seeds.get(name, {}), Setting(clock, token, self.idempotency, mint=minted))
+            for name, factory in self.factories.items()
+        }
 
 
 def offer_suite(suite: Suite) -> Offer:

@@ -9,11 +9,12 @@ from unacked import __version__
 from unacked.canonical import JSON
 from unacked.contract import Argument
 from unacked.services import Field, Route, Service
-from unacked.tools import TOOLS, Tool
+from unacked.tools import WIRED, Tool
 
 __all__ = ["openapi"]
 
 _TYPES: Mapping[type, str] = {str: "string", int: "integer", dict: "object", list: "array"}
+_FORM = "application/x-www-form-urlencoded"
 _ERROR: JSON = {"$ref": "#/components/schemas/Error"}
 _CORRELATION: JSON = {
     "name": "X-Correlation-Id",
@@ -44,7 +45,7 @@ def openapi(service: Service, url: str) -> dict[str, JSON]:
     """Return the OpenAPI 3.1 document of a service that is reached at ``url``."""
     paths: dict[str, dict[str, JSON]] = {}
     for route in service.operations.values():
-        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, TOOLS.get(route.operation))
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, WIRED.get(route.operation))
     error = {"type": "object", "required": ["error"], "properties": {"error": {"type": "string"}}}
     return {
         "openapi": "3.1.0",
@@ -71,6 +72,8 @@ def _operation(route: Route, tool: Tool | None) -> dict[str, JSON]:
             **{status: {"description": text, "content": _json(_ERROR)} for status, text in _REFUSALS.items()},
         },
     }
+    if route.public:
+        document["security"] = []
     if route.fields and route.method != "GET":
         required = [name for name, field in route.fields.items() if field.required]
         body = {
@@ -79,7 +82,8 @@ def _operation(route: Route, tool: Tool | None) -> dict[str, JSON]:
             "required": required,
             "additionalProperties": False,
         }
-        document["requestBody"] = {"required": bool(required), "content": _json(body)}
+        content = {_FORM: {"schema": body}} if route.form else _json(body)
+        document["requestBody"] = {"required": bool(required), "content": content}
     return document
 
 

@@ -13,7 +13,7 @@ from unacked.fault import Fault
 from unacked.secret import mint
 from unacked.serve.control import CONTROL, Control, Objection
 from unacked.serve.offer import Offer
-from unacked.services import Service
+from unacked.services import Service, federate
 from unacked.wire.certificates import Certificates
 from unacked.wire.loopback import LoopbackServer, impossible
 
@@ -23,9 +23,10 @@ __all__ = ["Stand"]
 class Stand:
     """Fake services on real ports, and what the control API can do to them.
 
-    ``credential`` is what clients of the services use, ``control_token`` what the control API asks for; both
-    are random. ``told`` hears at once of a service that fails. Everything but the constructor, ``serving``
-    and the URLs belongs to the server's thread.
+    ``credential`` is what clients of the services use, ``refresh_tokens`` what they refresh it with, by the
+    service that does it; ``control_token`` is what the control API asks for. All are random. ``told`` hears at
+    once of a service that fails. Everything but the constructor, ``serving`` and the URLs belongs to the
+    server's thread.
     """
 
     def __init__(
@@ -40,7 +41,8 @@ class Stand:
         self._clock = MonotonicClock()
         self.credential = mint("serve", secrets.token_hex(32))
         self.control_token = f"ctl_{secrets.token_hex(20)}"
-        self.services: Mapping[str, Service] = offer.build(self._clock, self.credential)
+        self.refresh_tokens: Mapping[str, str] = {}
+        self.services: Mapping[str, Service] = self._built()
         self.receipts: list[dict[str, JSON]] = []
         names = [CONTROL, *self.services]
         self._server = LoopbackServer(
@@ -52,6 +54,13 @@ class Stand:
             clock=self._clock,
             told=told,
         )
+
+    def _built(self) -> Mapping[str, Service]:
+        services = self._offer.build(self._clock, self.credential)
+        issuer = federate(services.values())
+        if issuer is not None:
+            self.refresh_tokens = {issuer.name: issuer.grant().refresh_token}
+        return services
 
     @contextmanager
     def serving(self) -> Iterator[LoopbackServer]:
@@ -98,7 +107,7 @@ class Stand:
 
     def reset(self) -> None:
         """Begin anew: seeds, credential and the offer's faults as at the start, nothing in any ledger."""
-        self.services = self._offer.build(self._clock, self.credential)
+        self.services = self._built()
         self.receipts.clear()
         self._server.replace(self.services.values(), self._offer.faults)
 
