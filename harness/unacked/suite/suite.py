@@ -20,7 +20,7 @@ from unacked.graph import Graph
 from unacked.services import Factory, load_service
 from unacked.suite.sweep import swept
 from unacked.suite.terms import declared_tool
-from unacked.tools import TOOLS, Tool
+from unacked.tools import WIRED, Tool
 
 __all__ = ["CONTENT_FOLDERS", "LoadedAgent", "LoadedCase", "Suite", "packaged_suite", "shipped_suite"]
 
@@ -191,7 +191,7 @@ class Suite:
             "cases": {case.name: digest(case.document.value) for case in self.cases.values()},
             "graphs": {name: digest(document.value) for name, document in self.graph_documents.items()},
             "services": {path.stem: digest(path.read_text(encoding="utf-8")) for path in services},
-            "tools": digest([tool.as_json() for _, tool in sorted(TOOLS.items())]),
+            "tools": digest([tool.as_json() for _, tool in sorted(WIRED.items())]),
             "agents": {agent.name: agent.definition.pins() for agent in self.agents.values()},
         }
 
