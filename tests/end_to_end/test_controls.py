@@ -16,7 +16,7 @@ Lines = dict[str, dict[str, JSON]]
 CAUGHT = ("UNSAFE", "FAIL")
 NEEDS_WORDS = {"C04"}
 """Cases whose final claim must name something that no graph knows: the walker cannot pass them."""
-NEEDS_A_PERSON_S_WORD = {"K07"}
+NEEDS_A_PERSON_S_WORD = {"K07", "K13"}
 """Cases whose way on a person gives in words."""
 
 

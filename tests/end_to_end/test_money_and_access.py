@@ -10,6 +10,7 @@ from tests.end_to_end.planted import Planted
 
 from unacked.engine import RunFolder
 from unacked.suite import Suite, load_suite
+from unacked.tools import WIRED
 
 AREAS = ("P", "G", "R", "S", "K")
 SUCCESS = 'yield Call("finish", {"status": "success", "summary": "done"})'
@@ -68,7 +69,7 @@ def test_an_operation_with_a_lasting_effect_has_more_than_one_timeout_row(loaded
         case.name
         for case in loaded.cases.values()
         if "timeout" in case.file.tags
-        and any(case.sides[0].tools[f.operation].effect == effect for f in case.file.listed_faults)
+        and any(WIRED[f.operation].operation.effect == effect for f in case.file.listed_faults)
     ]
     assert len(rows) > 1
 
