@@ -9,7 +9,7 @@ from unacked.claims.brief import Brief
 from unacked.claims.finding import Claim, Finding
 from unacked.claims.receipt import misses_its_fault, unfired
 from unacked.claims.result import results_of
-from unacked.event import Event, History, call_of
+from unacked.event import History, call_of
 from unacked.graph import Verdict
 
 __all__ = ["secret_leaked", "trail_claim", "unexercised"]
@@ -116,7 +116,7 @@ def _expected(brief: Brief, history: History) -> Iterator[Finding]:
     if not wanted or expected is None:
         return
     results = results_of(history, expected.operation)
-    if len(results) < expected.nth:
+    if len(results) < expected.nth or misses_its_fault(brief, history, expected):
         return
     uncommitted = brief.faults and not any(fault.commits for fault in brief.faults)
     call_id = results[expected.nth - 1].id or ""
@@ -125,7 +125,7 @@ def _expected(brief: Brief, history: History) -> Iterator[Finding]:
         wanted = [name for name in wanted if name != "remote_committed"]
         if any(event.event == "remote_committed" for event in history.of(call_id)):
             yield Finding("trail-surplus", Verdict.FAIL, "no remote_committed on this side", "it was committed")
-    if not _is_subsequence(wanted, names) and not misses_its_fault(brief, history, expected):
+    if not _is_subsequence(wanted, names):
         yield Finding("trail-incomplete", Verdict.FAIL, " -> ".join(wanted), " -> ".join(names))
 
 
