@@ -94,7 +94,7 @@ def test_the_events_of_another_call_do_not_count(rules: Rules) -> None:
 
 
 def test_the_side_that_does_not_commit_must_not_show_a_commit(rules: Rules) -> None:
-    tale = good().receipt(committed=False)
+    tale = good().receipt(**{**RECEIPT, "committed": False})
     assert rules("trail", tale.end(), twin=True) == [("trail-surplus", "FAIL")]
 
 
