@@ -38,13 +38,26 @@ def loads(text: str | bytes) -> JSON:
     """Read strict JSON; raises InvalidJSON on whatever a lenient reader would let pass."""
     try:
         decoded = text.decode("utf-8") if isinstance(text, bytes) else text
-        return _decode(decoded)
+        return _scanned(decoded)
     except UnicodeDecodeError as error:
         raise InvalidJSON(f"invalid UTF-8 at byte {error.start}") from None
     except json.JSONDecodeError as error:
         raise InvalidJSON(f"{error.msg} at line {error.lineno} column {error.colno}") from None
     except RecursionError:
         raise InvalidJSON("nested too deeply") from None
+    except InvalidJSON:
+        raise
+    except ValueError:  # an integer of so many digits that Python neither reads nor writes it
+        raise InvalidJSON("a number is too large") from None
+
+
+def _scanned(text: str) -> JSON:
+    """Read one value with the decoder's own scanner; whatever is not one plain value goes the long way."""
+    try:
+        value, end = _decoder.scan_once(text, 0)
+    except StopIteration:
+        return _decoder.decode(text)
+    return value if end == len(text) or not text[end:].strip(_BLANKS) else _decoder.decode(text)
 
 
 def digest(value: JSON) -> str:
@@ -84,19 +97,12 @@ def _constant(name: str) -> Any:
 
 def _float(digits: str) -> float:
     number = float(digits)
-    if math.isinf(number):
+    if number in _INFINITIES:
         raise InvalidJSON("a number is too large")
     return number
 
 
-def _int(digits: str) -> int:
-    if len(digits) > _MOST_DIGITS:
-        raise InvalidJSON("a number is too large")
-    return int(digits)
+_INFINITIES = (math.inf, -math.inf)
+_BLANKS = " \t\n\r"
 
-
-_MOST_DIGITS = 4300  # longer ones Python neither reads nor writes
-
-_decode = json.JSONDecoder(
-    object_pairs_hook=_object, parse_constant=_constant, parse_float=_float, parse_int=_int
-).decode
+_decoder = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant, parse_float=_float)

@@ -7,7 +7,7 @@ the same values. A graph never names an argument that the contract does not have
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from unacked.canonical import JSON
@@ -91,11 +91,14 @@ class Operation:
     idempotency_mode: Idempotency = Idempotency.NONE
     reconcile: str | None = None
     broadcast: Broadcast | None = None
+    writes: bool = field(init=False, repr=False)
+    """True where the operation changes the remote world."""
+    absent: Mapping[str, None] = field(init=False, repr=False, compare=False)
+    """Every argument as null: what a call that leaves all of them out asks for."""
 
-    @property
-    def writes(self) -> bool:
-        """True where the operation changes the remote world."""
-        return self.effect not in (Effect.READ, Effect.CONTROL)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "writes", self.effect not in (Effect.READ, Effect.CONTROL))
+        object.__setattr__(self, "absent", dict.fromkeys(argument.name for argument in self.arguments))
 
     def payload(self, arguments: Mapping[str, JSON]) -> dict[str, JSON]:
         """Return what the call asks for: every argument but the request and idempotency ids.

@@ -76,21 +76,23 @@ class Event(NamedTuple):
     def from_json(cls, value: Mapping[str, JSON]) -> Event:
         """Read an event back; raises RecordError on an unknown event and on a member that makes no sense."""
         name = value.get("event")
-        if not isinstance(name, str) or name not in EVENTS:
+        if type(name) is not str or name not in EVENTS:
             raise RecordError(f"unknown event {name!r}; this record was written by another version")
         time, detail = value.get("time"), value.get("detail", {})
-        if not isinstance(time, int | float) or isinstance(time, bool):
+        if type(time) is not float and type(time) is not int:  # a bool is neither
             raise RecordError(f"event {name!r} has no time")
-        if not isinstance(detail, dict):
+        if type(detail) is not dict:
             raise RecordError(f"the detail of event {name!r} is not an object")
-        words = {word: value.get(word) for word in _WORDS}
-        for word, written in words.items():
-            if not isinstance(written, str | None):
-                raise RecordError(f"the {word} of event {name!r} is not a text")
-        return cls(time, name, **words, detail=detail)
+        words = [*map(value.get, _WORDS)]
+        if not _TEXT_OR_ABSENT.issuperset(map(type, words)):
+            word = next(word for word in _WORDS if type(value.get(word)) not in _TEXT_OR_ABSENT)
+            raise RecordError(f"the {word} of event {name!r} is not a text")
+        return cls(time, name, *words, detail)
 
 
+# In the order of the class's own fields.
 _WORDS = ("id", "operation", "target_class", "category", "diagnostics_ref")
+_TEXT_OR_ABSENT = frozenset({str, type(None)})
 
 
 def call_of(correlation_id: str) -> str:
@@ -122,10 +124,13 @@ class Emit(Protocol):
 class History(Sequence[Event]):
     """The ordered, immutable view of one trial's events."""
 
-    __slots__ = ("_events",)
+    __slots__ = ("_by_name", "_events")
 
     def __init__(self, events: Sequence[Event]) -> None:
         self._events = tuple(events)
+        self._by_name: dict[str, list[Event]] = {}
+        for event in self._events:
+            self._by_name.setdefault(event.event, []).append(event)
 
     def __getitem__(self, index: int) -> Event:  # type: ignore[override]
         return self._events[index]
@@ -133,8 +138,13 @@ class History(Sequence[Event]):
     def __len__(self) -> int:
         return len(self._events)
 
+    def __iter__(self) -> Iterator[Event]:
+        return iter(self._events)
+
     def named(self, *names: str) -> Iterator[Event]:
         """Yield the events of the given names, in order."""
+        if len(names) == 1:
+            return iter(self._by_name.get(names[0], ()))
         return (event for event in self._events if event.event in names)
 
     def of(self, correlation_id: str) -> list[Event]:

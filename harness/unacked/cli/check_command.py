@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import click
 
+from unacked.canonical import JSON
 from unacked.cli.options import out_option, suite_option, tell_leaks
 from unacked.engine import Canaries, Difference, find_run, read_verdicts, rejudge, summarize
 from unacked.errors import ExitCode
@@ -30,17 +32,20 @@ def command(run: str, suite_path: Path | None, out: Path) -> int:
     suite = stored if suite_path is None else replace(load_suite(suite_path, run_code=False), agents=stored.agents)
     manifest = folder.manifest()
     canaries = Canaries.of_lines(manifest["seed"], read_verdicts(folder, manifest["run"]))
-    lines, differences = [], []
-    for line, difference in rejudge(folder, suite):
-        lines.append(line)
-        if difference is not None:
-            differences.append(difference)
-            click.echo(canaries.clean("list of differences", _told(difference)))
-    click.echo(f"{len(lines)} trials judged again: {len(differences)} verdicts differ")
+    differences = 0
+
+    def told() -> Iterator[dict[str, JSON]]:
+        nonlocal differences
+        for line, difference in rejudge(folder, suite):
+            if difference is not None:
+                differences += 1
+                click.echo(canaries.clean("list of differences", _told(difference)))
+            yield line
+
+    summary = summarize(manifest["plan"], suite, told())
+    click.echo(f"{summary['trials']} trials judged again: {differences} verdicts differ")
     tell_leaks(canaries)
-    if differences:
-        return ExitCode.FAIL
-    return int(summarize(manifest["plan"], suite, lines)["exit_code"])
+    return ExitCode.FAIL if differences else int(summary["exit_code"])
 
 
 def _told(difference: Difference) -> str:

@@ -8,7 +8,7 @@ import click
 
 from unacked.canonical import dumps
 from unacked.cli.options import EXIT, open_suite, suite_option
-from unacked.graph import Judgement, Verdict, judge, read_traces, render
+from unacked.graph import Judgement, TraceJudge, Verdict, render, stream_traces
 from unacked.tools import REGISTRY
 
 __all__ = ["command"]
@@ -24,12 +24,14 @@ __all__ = ["command"]
 def command(trace: Path, graph_names: tuple[str, ...], suite_path: Path | None, *, as_json: bool) -> int:
     """Judge the neutral TRACE (JSON lines: begin, call, result, end) by one or more graphs."""
     suite = open_suite(suite_path)
+    judge = TraceJudge(suite.graphs, REGISTRY, default=graph_names)
+    screen = click.get_text_stream("stdout")  # click.echo flushes every time, which a hundred thousand traces notice
     worst = Verdict.PASS
-    for item in read_traces(trace):
-        judgement = judge(item, suite.graphs, REGISTRY, default=graph_names)
+    for item in stream_traces(trace):
+        judgement = judge.judge(item)
         worst = Verdict.worst([worst, judgement.verdict])
         graph = ",".join(judgement.per_graph)
-        click.echo(_json(item.name, graph, judgement) if as_json else _text(item.name, judgement))
+        screen.write((_json(item.name, graph, judgement) if as_json else _text(item.name, judgement)) + "\n")
     return EXIT[worst]
 
 

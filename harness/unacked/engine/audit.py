@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from unacked.canonical import JSON
 from unacked.claims import Brief, judge_trial, side_name
 from unacked.engine.folder import RunFolder, manifest_digest
 from unacked.engine.leaks import TrialCanaries, clean_verdict
-from unacked.engine.verdicts import read_verdicts
+from unacked.engine.verdicts import read_verdicts, verdict_chain
 from unacked.errors import RecordError
 from unacked.suite import Suite
-from unacked.trail import TrialName, head_of, read_history
+from unacked.trail import TrialName, read_history, read_record
 
 __all__ = ["Difference", "rejudge", "side_of", "verify"]
 
@@ -36,21 +37,19 @@ def verify(folder: RunFolder) -> int:
     if manifest_digest(manifest) != seal["manifest"] or not folder.manifest_is_as_written:
         raise RecordError(f"{folder.path / 'manifest.json'}:1: the manifest was changed after it was sealed")
     _verify_files(folder, seal["files"])
-    run, lines = manifest["run"], []
-    for line in read_verdicts(folder, run):
-        _verify_trial(folder, run, line)
-        lines.append(line)
-    planned = manifest["plan"]["trials"]
-    if len(lines) != planned:
-        raise RecordError(f"{folder.verdicts}:{len(lines)}: {len(lines)} trials, but the plan has {planned}")
-    if head_of(folder.verdicts, f"{run}/verdicts") != seal["verdicts"]:
-        raise RecordError(f"{folder.verdicts}:{len(lines)}: the last line is not the one that was sealed")
-    known = {folder.events(line["index"], line["trial"]) for line in lines}
-    known |= {folder.path / name for name in seal["files"]}
+    run, planned = manifest["run"], manifest["plan"]["trials"]
+    known = {folder.path / name for name in seal["files"]}
+    trials, chain = 0, verdict_chain(folder, run)
+    for trials, line in enumerate(chain, start=1):  # noqa: B007 - the last number is wanted
+        known.add(_verify_trial(folder, run, line))
+    if trials != planned:
+        raise RecordError(f"{folder.verdicts}:{trials}: {trials} trials, but the plan has {planned}")
+    if chain.head != seal["verdicts"]:
+        raise RecordError(f"{folder.verdicts}:{trials}: the last line is not the one that was sealed")
     for path in folder.files("events"):
         if path not in known:
             raise RecordError(f"{path}: the file is surplus; it belongs to no trial of this run")
-    return len(lines)
+    return trials
 
 
 def _seal(folder: RunFolder, manifest: dict[str, JSON]) -> dict[str, JSON]:
@@ -71,12 +70,14 @@ def _verify_files(folder: RunFolder, sealed: dict[str, JSON]) -> None:
             raise RecordError(f"{folder.path / name}: the file {what}; the run was sealed with other files")
 
 
-def _verify_trial(folder: RunFolder, run: str, line: dict[str, JSON]) -> None:
+def _verify_trial(folder: RunFolder, run: str, line: dict[str, JSON]) -> Path:
+    """Verify the record of one trial and return its file."""
     events = folder.events(line["index"], line["trial"])
     name = TrialName(run, line["trial"], line["case"])
-    history = read_history(events, name)
-    if head_of(events, name.origin) != line["events"]:
+    history, head = read_record(events, name)
+    if head != line["events"]:
         raise RecordError(f"{events}:{len(history)}: the record ends before the line that was sealed")
+    return events
 
 
 def rejudge(folder: RunFolder, suite: Suite) -> Iterator[tuple[dict[str, JSON], Difference | None]]:

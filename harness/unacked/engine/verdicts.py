@@ -8,10 +8,10 @@ from unacked.canonical import JSON, digest
 from unacked.engine.folder import RunFolder
 from unacked.engine.lines import cut_torn_line
 from unacked.errors import RecordError
-from unacked.trail import ChainWriter, read_chain
+from unacked.trail import ChainReader, ChainWriter, read_chain
 from unacked.trial import TrialPlan
 
-__all__ = ["Verdicts", "read_verdicts", "verdict_line"]
+__all__ = ["Verdicts", "read_verdicts", "verdict_chain", "verdict_line"]
 
 
 def verdict_line(
@@ -33,11 +33,16 @@ def verdict_line(
 
 
 def read_verdicts(folder: RunFolder, run: str) -> Iterator[dict[str, JSON]]:
-    """Yield the verdicts of a run, verifying the chain; raises RecordError at the first line that fails.
+    """Yield the verdicts of a run, verifying the chain; raises RecordError at the first line that fails."""
+    return iter(verdict_chain(folder, run))
+
+
+def verdict_chain(folder: RunFolder, run: str) -> ChainReader:
+    """Return the verdicts of a run with the hash of the last one that was read.
 
     Where the run is not sealed, its writer may have been interrupted in the last line, which was never promised.
     """
-    return read_chain(folder.verdicts, _origin(run), unfinished=folder.manifest()["seal"] is None)
+    return ChainReader(folder.verdicts, _origin(run), unfinished=folder.manifest()["seal"] is None)
 
 
 def _origin(run: str) -> str:

@@ -6,7 +6,8 @@ from unacked.graph.loader import load_graph
 from unacked.graph.model import BoundGraph, Edge, Finality, Graph, State, Target
 from unacked.graph.monitor import Violation, Walked
 from unacked.graph.moves import Call, End, Event, Result
-from unacked.graph.trace import Begin, Trace, bind_trace, judge, read_traces
+from unacked.graph.trace import Begin, Trace, TraceJudge, bind_trace, judge
+from unacked.graph.trace_reader import read_traces, stream_traces
 from unacked.graph.verdict import VERDICTS, EndReason, Standing, Stop, Verdict
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "Target",
     "ThreadJudgement",
     "Trace",
+    "TraceJudge",
     "Verdict",
     "Violation",
     "Walked",
@@ -39,4 +41,5 @@ __all__ = [
     "load_graph",
     "read_traces",
     "render",
+    "stream_traces",
 ]

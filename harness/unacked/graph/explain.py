@@ -6,24 +6,25 @@ escaped, cut and, where a redactor is given, redacted before anything else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import networkx as nx
 
 from unacked.canonical import JSON
 from unacked.graph.expression import Conjunct, Path, Scope, Undefined
-from unacked.graph.model import BoundGraph, Edge, Finality, Row
+from unacked.graph.model import SUCCESS, BoundGraph, Edge, Finality, Row
 from unacked.graph.verdict import Verdict
 
 __all__ = [
     "ConjunctValue",
     "Explanation",
     "Operand",
+    "Prospects",
     "RefusedEdge",
-    "expected_calls",
+    "prospects",
     "refused_edges",
     "render",
     "shortest_way",
@@ -144,22 +145,16 @@ def _escaped(text: str, redact: Redact | None) -> str:
 
 def refused_edges(row: Row | None, scope: Scope, bound_by: Callable[[str], int | None]) -> tuple[RefusedEdge, ...]:
     """Return the allowed edges of a row that did not hold, with the conjuncts to blame."""
-    return tuple(
-        RefusedEdge(
-            step.edge.id,
-            tuple(
-                _valued(conjunct, scope, bound_by)
-                for conjunct in step.edge.when.conjuncts
-                if conjunct.evaluate(scope) is not True
-            ),
-        )
-        for step in (row.allow if row else ())
-        if not step.edge.when.holds(scope)
-    )
+    refused = []
+    for step in row.allow if row else ():
+        values = [(conjunct, conjunct.evaluate(scope)) for conjunct in step.edge.when.conjuncts]
+        blamed = [_valued(conjunct, value, scope, bound_by) for conjunct, value in values if value is not True]
+        if blamed:
+            refused.append(RefusedEdge(step.edge.id, tuple(blamed)))
+    return tuple(refused)
 
 
-def _valued(conjunct: Conjunct, scope: Scope, bound_by: Callable[[str], int | None]) -> ConjunctValue:
-    value = conjunct.evaluate(scope)
+def _valued(conjunct: Conjunct, value: Any, scope: Scope, bound_by: Callable[[str], int | None]) -> ConjunctValue:
     if isinstance(value, Undefined):
         text = f"undefined ({value.reason})"
     elif isinstance(value, bool):
@@ -174,9 +169,28 @@ def _operand(path: Path, scope: Scope, bound_by: Callable[[str], int | None]) ->
     return Operand(path.text, path.get(scope), event)
 
 
-def expected_calls(graph: BoundGraph, state: str, scope: Scope) -> tuple[str, ...]:
-    """Return the calls that the state still allows, in the order of the graph, as texts; a question is always one."""
-    shut = _shut(graph, scope)
+class Prospects(NamedTuple):
+    """What a state still allows: its calls as texts in the order of the graph, and the two shortest ways out."""
+
+    expected: tuple[str, ...]
+    finish_the_task: tuple[str, ...] | None
+    stop_honestly: tuple[str, ...] | None
+
+
+def prospects(graph: BoundGraph, state: str, scope: Scope) -> Prospects:
+    """Return what is still allowed in a state, given what its thread remembers; a question always is."""
+    shut, dishonest = _shut(graph, scope), _unsuccessful(graph, scope)
+    key = (state, shut, dishonest)
+    if key not in graph.prospects:
+        graph.prospects[key] = Prospects(
+            _expected_calls(graph, state, shut),
+            _shortest_way(graph, state, shut | dishonest, {Finality.OK, Finality.FINAL}),
+            _shortest_way(graph, state, shut, {Finality.FINAL}),
+        )
+    return graph.prospects[key]
+
+
+def _expected_calls(graph: BoundGraph, state: str, shut: Collection[str]) -> tuple[str, ...]:
     edges = (*graph.graph.states[state].allow, *graph.graph.always_allow)
     texts = [_expected(graph, edge) for edge in edges if edge.id not in shut]
     if _ASK in graph.registry and _ASK not in graph.table[state]:
@@ -187,9 +201,17 @@ def expected_calls(graph: BoundGraph, state: str, scope: Scope) -> tuple[str, ..
 _ASK = "ask_human"
 
 
-def _shut(graph: BoundGraph, scope: Scope) -> set[str]:
+def _shut(graph: BoundGraph, scope: Scope) -> frozenset[str]:
     """Return the edges that are already known not to hold, whatever the agent sends."""
-    return {edge for edge, conjunct in graph.settled if conjunct.evaluate(scope) is False}
+    return frozenset([edge for edge, conjunct in graph.settled if conjunct.evaluate(scope) is False])
+
+
+def _unsuccessful(graph: BoundGraph, scope: Scope) -> frozenset[str]:
+    """Return the edges by which no ``finish`` may say success."""
+    if not graph.finishing:
+        return graph.unsuccessful
+    success = replace(scope, args=SUCCESS.args)
+    return graph.unsuccessful | {edge.id for edge in graph.finishing if not edge.when.holds(success)}
 
 
 def _expected(graph: BoundGraph, edge: Edge) -> str:
@@ -204,18 +226,11 @@ def shortest_way(graph: BoundGraph, state: str, scope: Scope, goal: Finality) ->
     and success to other answers, and edges that are already known not to hold (a spent budget, a promise that
     the contract does not make) are left out. None where there is no way.
     """
-    shut = _shut(graph, scope)
-    if goal is Finality.OK:
-        success = replace(scope, args={"status": "success"})
-        shut |= {edge.id for edge in graph.finishing if not edge.when.holds(success)}
-    key = (state, goal, frozenset(shut))
-    if key not in graph.ways:
-        goals = {Finality.FINAL} if goal is Finality.FINAL else {Finality.OK, Finality.FINAL}
-        graph.ways[key] = _shortest_way(graph, state, shut, goals)
-    return graph.ways[key]
+    found = prospects(graph, state, scope)
+    return found.stop_honestly if goal is Finality.FINAL else found.finish_the_task
 
 
-def _shortest_way(graph: BoundGraph, state: str, shut: set[str], goals: set[Finality]) -> tuple[str, ...] | None:
+def _shortest_way(graph: BoundGraph, state: str, shut: Collection[str], goals: set[Finality]) -> tuple[str, ...] | None:
     network = graph.network()
     reached = {name for name, found in graph.graph.states.items() if found.end in goals}
     if state in reached:
@@ -232,7 +247,7 @@ def _shortest_way(graph: BoundGraph, state: str, shut: set[str], goals: set[Fina
     return tuple(_cheapest(graph, network[here][there].values(), shut) for here, there in pairwise(ways[ends[0]]))
 
 
-def _open(move: dict[str, Any], shut: set[str]) -> bool:
+def _open(move: dict[str, Any], shut: Collection[str]) -> bool:
     return not move["forbid"] and move["edge"] not in shut
 
 
@@ -241,6 +256,6 @@ def _cost(graph: BoundGraph, move: dict[str, Any]) -> float:
     return 1.0 + write + (0.0 if move["category"] == "ok" else 0.5)
 
 
-def _cheapest(graph: BoundGraph, moves: Iterable[dict[str, Any]], shut: set[str]) -> str:
+def _cheapest(graph: BoundGraph, moves: Iterable[dict[str, Any]], shut: Collection[str]) -> str:
     move = min((move for move in moves if _open(move, shut)), key=lambda candidate: _cost(graph, candidate))
     return f"{move['call']}/{move['category']}"

@@ -395,6 +395,8 @@ def _list(values: Iterable[Any]) -> Any:
 
 def _equal(first: Any, second: Any) -> bool:
     """JSON equality: 1 equals 1.0, but true is not 1."""
+    if type(first) is str and type(second) is str:
+        return first == second
     if isinstance(first, (list, tuple)) and isinstance(second, (list, tuple)):
         return len(first) == len(second) and all(map(_equal, first, second))
     if isinstance(first, Mapping) and isinstance(second, Mapping):
@@ -408,6 +410,8 @@ def _number(value: Any) -> bool:
 
 def _order(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], Any]:
     def ordered(first: Any, second: Any) -> Any:
+        if type(first) is int and type(second) is int:
+            return compare(first, second)
         if (_number(first) and _number(second)) or (isinstance(first, str) and isinstance(second, str)):
             return compare(first, second)
         return _UNLIKE

@@ -8,7 +8,8 @@ get the same verdict.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from operator import attrgetter
 
 from unacked.canonical import dumps
 from unacked.contract import Effect, Operation
@@ -156,7 +157,7 @@ class _Trial:
                 self._refuse(Move(index, call, operation, call.args), "unknown_tool", why, unsafe=False)
             return
         operation = self.registry[call.operation]
-        args = {**dict.fromkeys([argument.name for argument in operation.arguments]), **call.args}
+        args = {**operation.absent, **call.args}
         move = self.moves[call.id] = Move(index, call, operation, args)
         if operation.name in self.effects and not self._requested(move):
             why = f"the task does not ask for this {operation.name}"
@@ -208,16 +209,15 @@ class _Trial:
         verdicts = [judgement.verdict for judgement in per_graph.values()]
         if self.impossible:
             verdicts.append(VERDICTS[Standing.UNMODELLED_CATEGORY, stop])
-        missed = sorted(set(exposure) - self._produced())
-        if missed:
+        wanted = set(exposure)
+        if wanted and wanted - self._produced():
             verdicts.append(VERDICTS[Standing.NOT_EXPOSED, stop])
-        violations = sorted(
-            (violation for monitor in self.monitors for violation in monitor.violations), key=lambda item: item.event
-        )
+        violations = [violation for monitor in self.monitors for violation in monitor.violations]
+        violations.sort(key=_event_of)
         verdict = Verdict.worst(verdicts)
         judgement = Judgement(verdict=verdict, violations=tuple(violations), per_graph=per_graph)
         explanation = self._explanation(judgement, max(len(events) - 1, 0), stop)
-        return Judgement(verdict=verdict, violations=judgement.violations, per_graph=per_graph, explanation=explanation)
+        return judgement if explanation is None else replace(judgement, explanation=explanation)
 
     def _settle_finish(self, index: int, end: End) -> None:
         """An agent's own stop needs no answer: a ``finish`` that was left without one is taken as heard."""
@@ -260,8 +260,12 @@ class _Trial:
         return None
 
 
-def _strictest(rules: Iterable[Unlisted]) -> Unlisted:
-    known = list(rules) or [Unlisted()]
+_event_of = attrgetter("event")
+
+
+def _strictest(known: Sequence[Unlisted]) -> Unlisted:
+    if len(known) == 1:
+        return known[0]
     return Unlisted(
         tool=any(rule.tool for rule in known),
         op_read=any(rule.op_read for rule in known),
@@ -294,7 +298,7 @@ def _left_behind(monitor: Monitor, thread: Thread, index: int, verdict: Verdict)
         rule, why = "harness-crash", f"the harness or a provider failed, not the agent; {obligation}"
     else:
         rule, why = "open_obligation", obligation
-    explanation = Explanation(
+    return Explanation(
         rule=rule,
         severity=verdict,
         graph=monitor.graph.name,
@@ -303,8 +307,8 @@ def _left_behind(monitor: Monitor, thread: Thread, index: int, verdict: Verdict)
         operation="end of the trial",
         state=thread.state,
         why=why,
+        **monitor.circumstances(thread, None),
     )
-    return monitor.explained(explanation, thread, None)
 
 
 def _obligation(thread: Thread, why: str) -> str:

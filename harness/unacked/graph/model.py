@@ -10,18 +10,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import networkx as nx
 
 from unacked.canonical import JSON
 from unacked.contract import Operation, Registry
 from unacked.errors import Place, Problem, SpecificationError, nearest
-from unacked.graph.expression import ALWAYS, Conjunct, Guard, Path
+from unacked.graph.expression import ALWAYS, Conjunct, Guard, Path, Scope
 from unacked.outcome import CATEGORIES, OutcomeClass
 
 __all__ = [
     "FINISH",
+    "SUCCESS",
     "Allowance",
     "BoundGraph",
     "Edge",
@@ -38,6 +39,9 @@ __all__ = [
 
 FINISH = "finish"
 """The operation by which an agent stops; refused wherever no edge allows it."""
+
+SUCCESS = Scope({"status": "success"}, FINISH)
+"""A final claim of success, as far as nothing else is known."""
 
 Bindings = tuple[tuple[str, Path], ...]
 
@@ -222,8 +226,10 @@ class BoundGraph:
     settled: tuple[tuple[str, Conjunct], ...]
     """(edge, conjunct) wherever only counters, variables and the case decide: known before the call."""
     finishing: tuple[Edge, ...]
-    """The edges that allow ``finish``."""
-    ways: dict[object, tuple[str, ...] | None] = field(default_factory=dict, repr=False)
+    """The edges that allow ``finish`` depending on what the thread remembers."""
+    unsuccessful: frozenset[str]
+    """The edges that never allow ``finish`` to say success."""
+    prospects: dict[object, Any] = field(default_factory=dict, repr=False)
     _network: list[nx.MultiDiGraph[str]] = field(default_factory=list, repr=False)
 
     @property
@@ -294,6 +300,7 @@ class _Binder:
             for operation in self._operations((word,), selectors=False)
         }
         named = {name for edge in graph.edges() for name in self._operations(edge.call, selectors=not edge.forbid)}
+        finishing = [edge for edge in graph.edges() if not edge.forbid and FINISH in edge.call]
         handles = [(name, path) for name, paths in graph.thread.handles.items() for path in paths]
         if self.problems:
             raise SpecificationError(self.problems)
@@ -315,7 +322,10 @@ class _Binder:
                 for conjunct in edge.when.conjuncts
                 if not edge.forbid and conjunct.settled_early
             ),
-            finishing=tuple(edge for edge in graph.edges() if not edge.forbid and FINISH in edge.call),
+            finishing=tuple(edge for edge in finishing if not _asks_status_alone(edge)),
+            unsuccessful=frozenset(
+                edge.id for edge in finishing if _asks_status_alone(edge) and not edge.when.holds(SUCCESS)
+            ),
         )
 
     def _rows(self, state: State, steps: Mapping[int, Mapping[str, Step]]) -> Mapping[str, Row]:
@@ -376,6 +386,12 @@ class _Binder:
 
     def _problem(self, message: str, hint: str, place: Place | None = None) -> None:
         self.problems.append(Problem(place or Place(self.graph.file), message, hint))
+
+
+def _asks_status_alone(edge: Edge) -> bool:
+    return all(path.text == "args.status" for conjunct in edge.when.conjuncts for path in conjunct.reads) and not any(
+        conjunct.roles for conjunct in edge.when.conjuncts
+    )
 
 
 _Moves = Iterable[tuple[str, Edge, str, Mapping[str, tuple[Target, ...]]]]

@@ -8,12 +8,12 @@ is and goes on.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from unacked.canonical import JSON, digest, freeze
 from unacked.contract import Broadcast, Effect, Operation
-from unacked.graph.explain import Explanation, expected_calls, refused_edges, shortest_way
+from unacked.graph.explain import Explanation, prospects, refused_edges
 from unacked.graph.expression import Path, Scope, Undefined
 from unacked.graph.model import FINISH, Bindings, BoundGraph, Edge, Finality, Row, Step, Target
 from unacked.graph.moves import Call, Result
@@ -26,6 +26,7 @@ Effects = Mapping[str, Sequence[Mapping[str, JSON]]]
 
 _NO_ROW = Row((), (), ())
 _NO_TARGET = Undefined("target missing")
+_NOTHING: Mapping[str, Any] = {}
 
 
 @dataclass(slots=True)
@@ -310,7 +311,8 @@ class Monitor:
         return allowed or self._named_refusal(move, self.threads) or move.operation.name in self.graph.alphabet
 
     def _accept(self, thread: Thread, move: Move, step: Step, scope: Scope) -> bool:
-        if move.operation.writes and any(flight.move.operation.writes for flight in thread.in_flight.values()):
+        flying = thread.in_flight
+        if flying and move.operation.writes and any(flight.move.operation.writes for flight in flying.values()):
             why = "another state-changing call of this thread is still in flight"
             return self.refuse(move, "concurrent_mutation", why, thread=thread, unsafe=True)
         for counter, amount in step.edge.count:
@@ -318,7 +320,7 @@ class Monitor:
         _bind(thread, step.edge.bind, scope, move.event)
         if self._keys:
             self._claim(thread, self._carried(move))
-        thread.in_flight[move.call.id] = _InFlight(step, thread.state, move)
+        flying[move.call.id] = _InFlight(step, thread.state, move)
         self._owners.setdefault(move.call.id, []).append(thread)
         return True
 
@@ -348,9 +350,8 @@ class Monitor:
             operation=move.operation.name,
             state=thread.state if thread else "",
             why=why,
+            **(self.circumstances(thread, move.call.agent, row, scope) if thread else {}),
         )
-        if thread:
-            explanation = self.explained(explanation, thread, move.call.agent, row, scope)
         self.violations.append(
             Violation(
                 rule=rule,
@@ -367,27 +368,20 @@ class Monitor:
             thread.broken = True
         return True
 
-    def explained(
-        self,
-        explanation: Explanation,
-        thread: Thread,
-        agent: str | None,
-        row: Row = _NO_ROW,
-        scope: Scope | None = None,
-    ) -> Explanation:
-        """Return the explanation with what the thread knows: how it got there, what was expected, the way out."""
+    def circumstances(
+        self, thread: Thread, agent: str | None, row: Row = _NO_ROW, scope: Scope | None = None
+    ) -> dict[str, Any]:
+        """Return what an explanation says of a thread: how it got there, what was expected, the ways out."""
         known = scope or _scope(self.graph, thread, None)
+        ahead = prospects(self.graph, thread.state, known)
         lost = agent is not None and thread.informed is not None and agent not in thread.informed
-        return replace(
-            explanation,
-            entered_by=thread.entered_by,
-            entered_how=thread.entered_how,
-            refused=refused_edges(row, known, thread.bound_by.get),
-            expected=expected_calls(self.graph, thread.state, known),
-            finish_the_task=shortest_way(self.graph, thread.state, known, Finality.OK),
-            stop_honestly=shortest_way(self.graph, thread.state, known, Finality.FINAL),
-            blame=f"hand-off: {agent} never saw event #{thread.entered_by}" if lost else "agent",
-        )
+        return {
+            "entered_by": thread.entered_by,
+            "entered_how": thread.entered_how,
+            "refused": refused_edges(row, known, thread.bound_by.get),
+            **ahead._asdict(),
+            "blame": f"hand-off: {agent} never saw event #{thread.entered_by}" if lost else "agent",
+        }
 
     # -- the environment's moves ---------------------------------------------------------------------------
 
@@ -447,11 +441,26 @@ _STANDINGS: Mapping[Finality, Standing] = {
 
 
 def _scope(graph: BoundGraph, thread: Thread | None, move: Move | None) -> Scope:
-    scope = Scope(args={}, bound=graph.bound, idempotent=graph.idempotent)
-    if move is not None:
-        call = move.call
-        scope.args, scope.operation, scope.target = move.args, move.operation.name, move.target
-        scope.payload, scope.now, scope.agent, scope.turn = move.payload, call.at, call.agent, call.turn
+    if move is None:
+        scope = Scope({}, bound=graph.bound, idempotent=graph.idempotent)
+    else:
+        call, operation = move.call, move.operation
+        target = _NO_TARGET if operation.target is None else move.target
+        scope = Scope(
+            move.args,
+            operation.name,
+            move.payload,
+            target,
+            call.at,
+            0.0,
+            call.agent,
+            call.turn,
+            _NOTHING,
+            _NOTHING,
+            _NOTHING,
+            graph.bound,
+            graph.idempotent,
+        )
     if thread is not None:
         scope.since = scope.now - thread.last_write_at
         scope.variables, scope.counts = thread.variables, thread.counts

@@ -1,4 +1,4 @@
-"""Neutral traces: JSON lines from anywhere, read strictly and judged like the harness's own trials.
+"""Neutral traces: JSON lines from anywhere, judged like the harness's own trials.
 
     {"type": "begin", "graph": "create-outcome-unknown", "effects": {...}, "roles": {...}, "idempotent": true}
     {"type": "call", "turn": 1, "id": "e0", "agent": "a1", "operation": "create_record", "args": {}, "at": 0.0}
@@ -10,23 +10,17 @@ One trace a file, or many in one file with a ``trace`` key on every line.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from pathlib import Path
-from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
-
-from unacked.canonical import JSON, InvalidJSON, loads
+from unacked.canonical import JSON
 from unacked.contract import Registry
 from unacked.errors import Place, Problem, SpecificationError, nearest
 from unacked.graph.judgement import Judgement, judge_events
 from unacked.graph.model import BoundGraph, Graph
 from unacked.graph.moves import Call, End, Event, Result
-from unacked.graph.verdict import EndReason
-from unacked.outcome import CATEGORIES
 
-__all__ = ["Begin", "Trace", "bind_trace", "judge", "lines_of", "read_traces"]
+__all__ = ["Begin", "Trace", "TraceJudge", "bind_trace", "judge", "lines_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +72,28 @@ def judge(trace: Trace, graphs: Mapping[str, Graph], registry: Registry, *, defa
 
     Raises SpecificationError where a graph is unknown or a role does not fit.
     """
-    return judge_events(trace.events, bind_trace(trace, graphs, registry, default=default), trace.begin.effects)
+    return TraceJudge(graphs, registry, default=default).judge(trace)
+
+
+class TraceJudge:
+    """Judges one trace after another; traces that begin alike share their bound graphs.
+
+    ``default`` names the graphs of traces that name none.
+    """
+
+    def __init__(self, graphs: Mapping[str, Graph], registry: Registry, *, default: Sequence[str] = ()) -> None:
+        self._graphs, self._registry, self._default = graphs, registry, default
+        self._bound: dict[object, tuple[BoundGraph, ...]] = {}
+
+    def judge(self, trace: Trace) -> Judgement:
+        """Judge a trace; raises SpecificationError where a graph is unknown or a role does not fit."""
+        begin = trace.begin
+        key = (begin.graphs, begin.idempotent, tuple(begin.roles.items()), tuple(begin.effects))
+        bound = self._bound.get(key)
+        if bound is None:
+            bound = bind_trace(trace, self._graphs, self._registry, default=self._default)
+            self._bound[key] = bound
+        return judge_events(trace.events, bound, begin.effects)
 
 
 def bind_trace(
@@ -112,178 +127,3 @@ def bind_trace(
         )
         for name in names
     )
-
-
-class _Line(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-    trace: str | None = None
-
-
-class _BeginLine(_Line):
-    type: Literal["begin"]
-    graph: str | None = None
-    graphs: list[str] = []
-    effects: dict[str, list[dict[str, Any]]] = {}
-    roles: dict[str, str | None] = {}
-    idempotent: bool = True
-
-
-class _CallLine(_Line):
-    type: Literal["call"]
-    id: str
-    operation: str
-    args: dict[str, Any] = {}
-    turn: int | None = None
-    agent: str = "agent"
-    at: float = 0.0
-
-
-class _ResultLine(_Line):
-    type: Literal["result"]
-    call: str
-    category: str
-    fields: dict[str, Any] = {}
-    at: float = 0.0
-    visible_to: list[str] | None = None
-    retry_after_s: float | None = None
-
-
-class _EndLine(_Line):
-    type: Literal["end"]
-    reason: Annotated[EndReason, Field(strict=False)]
-    at: float = 0.0
-
-
-_AnyLine = Annotated[_BeginLine | _CallLine | _ResultLine | _EndLine, Field(discriminator="type")]
-_LINE: TypeAdapter[_AnyLine] = TypeAdapter(_AnyLine)
-
-
-def read_traces(source: Path | Iterable[str], *, name: str = "trace") -> list[Trace]:
-    """Read all traces of a file, or of lines that messages call ``name``.
-
-    Raises SpecificationError with the place of every line that is not strict JSON, not of the format, or
-    does not fit the lines before it.
-    """
-    if isinstance(source, Path):
-        name = str(source)
-        try:
-            source = source.read_bytes().decode("utf-8").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else f"is not UTF-8 (byte {error.start})"
-            raise SpecificationError([Problem(Place(name), f"cannot be read: {reason}")]) from None
-    reader = _Reader(name)
-    for number, text in enumerate(source, start=1):
-        if text.strip():
-            reader.add(text, Place(name, number, 1))
-    if not reader.open and not reader.problems:
-        reader.problems.append(Problem(Place(name), "holds no trace"))
-    if reader.problems:
-        raise SpecificationError(reader.problems)
-    return [draft.trace() for draft in reader.open.values()]
-
-
-@dataclass(slots=True)
-class _Draft:
-    """A trace as far as it was read."""
-
-    name: str
-    place: Place
-    begin: Begin = field(default_factory=Begin)
-    begun: bool = False
-    events: list[Event] = field(default_factory=list)
-    waiting: set[str] = field(default_factory=set)
-    calls: set[str] = field(default_factory=set)
-
-    def trace(self) -> Trace:
-        return Trace(name=self.name, begin=self.begin, events=tuple(self.events), place=self.place)
-
-
-class _Reader:
-    """Sorts lines into traces, and notes what is wrong with them."""
-
-    def __init__(self, name: str) -> None:
-        self.problems: list[Problem] = []
-        self.open: dict[str, _Draft] = {}
-        self._name = name
-
-    def add(self, text: str, place: Place) -> None:
-        try:
-            line = _LINE.validate_python(loads(text))
-        except InvalidJSON as error:
-            self.problems.append(Problem(place, f"is not strict JSON: {error}"))
-            return
-        except ValidationError as error:
-            for detail in error.errors(include_url=False):
-                self.problems.append(Problem(place, _reason(detail["loc"], detail["msg"], detail["type"])))
-            return
-        key = self._name if line.trace is None else line.trace
-        draft = self.open.setdefault(key, _Draft(key, place))
-        if draft.events and isinstance(draft.events[-1], End):
-            self._problem(place, "stands after the end of its trace", "give each trace its own 'trace' key")
-        elif isinstance(line, _BeginLine):
-            self._begin(draft, line, place)
-        elif isinstance(line, _CallLine):
-            self._call(draft, line, place)
-        elif isinstance(line, _ResultLine):
-            self._result(draft, line, place)
-        else:
-            draft.events.append(End(reason=line.reason, at=line.at))
-
-    def _begin(self, draft: _Draft, line: _BeginLine, place: Place) -> None:
-        if draft.begun or draft.events:
-            self._problem(place, "'begin' is not the first line of its trace")
-        draft.begun = True
-        graphs = (*([line.graph] if line.graph else []), *line.graphs)
-        draft.begin = Begin(graphs=graphs, effects=line.effects, roles=line.roles, idempotent=line.idempotent)
-
-    def _call(self, draft: _Draft, line: _CallLine, place: Place) -> None:
-        if line.id in draft.calls:
-            self._problem(place, f"call id {line.id!r} is taken")
-        draft.calls.add(line.id)
-        draft.waiting.add(line.id)
-        draft.events.append(
-            Call(
-                id=line.id,
-                operation=line.operation,
-                args=line.args,
-                turn=line.turn,
-                agent=line.agent,
-                at=line.at,
-            )
-        )
-
-    def _result(self, draft: _Draft, line: _ResultLine, place: Place) -> None:
-        if line.call not in draft.waiting:
-            known = "has its result already" if line.call in draft.calls else "was never made"
-            self._problem(place, f"call {line.call!r} {known}")
-        if line.category not in CATEGORIES:
-            self._problem(place, f"unknown category {line.category!r}", nearest(line.category, CATEGORIES))
-        draft.waiting.discard(line.call)
-        draft.events.append(
-            Result(
-                call=line.call,
-                category=line.category,
-                fields=line.fields,
-                at=line.at,
-                visible_to=None if line.visible_to is None else tuple(line.visible_to),
-                retry_after_s=line.retry_after_s,
-            )
-        )
-
-    def _problem(self, place: Place, message: str, hint: str = "") -> None:
-        self.problems.append(Problem(place, message, hint))
-
-
-def _reason(location: Sequence[str | int], message: str, kind: str) -> str:
-    """Say what is wrong with a line, in words of the format."""
-    where = ".".join(
-        str(part) for part in location if part not in ("begin", "call", "result", "end") or len(location) == 1
-    )
-    if kind == "extra_forbidden":
-        return f"unknown key {where!r}"
-    if kind == "missing":
-        return f"missing key {where!r}"
-    if kind.startswith("union_tag"):
-        return "'type' must be one of begin, call, result, end"
-    return f"{where}: {message}" if where else message

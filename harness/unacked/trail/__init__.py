@@ -1,6 +1,16 @@
 """The trail: what happened, in files in which no byte can be changed unseen."""
 
-from unacked.trail.chain import ChainWriter, head_of, read_chain
-from unacked.trail.recorder import Diagnostics, Recorder, TrialName, read_history
+from unacked.trail.chain import ChainReader, ChainWriter, head_of, read_chain
+from unacked.trail.recorder import Diagnostics, Recorder, TrialName, read_history, read_record
 
-__all__ = ["ChainWriter", "Diagnostics", "Recorder", "TrialName", "head_of", "read_chain", "read_history"]
+__all__ = [
+    "ChainReader",
+    "ChainWriter",
+    "Diagnostics",
+    "Recorder",
+    "TrialName",
+    "head_of",
+    "read_chain",
+    "read_history",
+    "read_record",
+]

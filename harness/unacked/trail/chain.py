@@ -16,7 +16,7 @@ from typing import Self
 from unacked.canonical import JSON, InvalidJSON, dumps, loads
 from unacked.errors import HarnessError, RecordError
 
-__all__ = ["ChainWriter", "head_of", "read_chain"]
+__all__ = ["ChainReader", "ChainWriter", "head_of", "read_chain"]
 
 _HASH_MEMBER = ',"hash":"'
 _TAIL_LENGTH = len(_HASH_MEMBER) + 64 + len('"}')
@@ -88,54 +88,61 @@ class ChainWriter:
         self.close()
 
 
-def read_chain(path: Path, origin: str, *, unfinished: bool = False) -> Iterator[dict[str, JSON]]:
-    """Yield the objects of a chained file in order, each without its hash, verifying every link.
+class ChainReader:
+    """Yields the objects of a chained file in order, each without its hash, verifying every link.
 
-    Of an ``unfinished`` file a torn last line counts as not written. Raises RecordError, naming file and line, at
-    the first line that was changed, is torn, or is missing.
+    ``head`` is the hash of the last line that was read. Raises RecordError, naming file and line, at the first
+    line that was changed, is torn, or is missing; of an ``unfinished`` file a torn last line counts as not written.
     """
-    for _, value in _links(path, origin, unfinished=unfinished):
-        yield value
+
+    def __init__(self, path: Path, origin: str, *, unfinished: bool = False) -> None:
+        self._path = path
+        self._unfinished = unfinished
+        self.head = _origin_hash(origin)
+
+    def __iter__(self) -> Iterator[dict[str, JSON]]:
+        try:
+            with self._path.open("rb") as file:
+                for number, raw in enumerate(file, start=1):
+                    if self._unfinished and not raw.endswith(b"\n"):
+                        return
+                    try:
+                        self.head, value = _verified(raw, self.head)
+                    except RecordError as error:
+                        raise RecordError(f"{self._path}:{number}: {error}") from None
+                    yield value
+        except OSError as error:
+            raise RecordError(f"{self._path}: cannot be read: {error.strerror}") from None
+
+
+def read_chain(path: Path, origin: str) -> Iterator[dict[str, JSON]]:
+    """Yield the objects of a chained file like ``ChainReader``."""
+    return iter(ChainReader(path, origin))
 
 
 def head_of(path: Path, origin: str) -> str:
-    """Verify a whole chained file and return its last hash; raises RecordError like ``read_chain``."""
-    head = _origin_hash(origin)
-    for head, _ in _links(path, origin):  # noqa: B007 - the last one is wanted
+    """Verify a whole chained file and return its last hash; raises RecordError like ``ChainReader``."""
+    reader = ChainReader(path, origin)
+    for _ in reader:
         pass
-    return head
+    return reader.head
 
 
-def _links(path: Path, origin: str, *, unfinished: bool = False) -> Iterator[tuple[str, dict[str, JSON]]]:
-    head = _origin_hash(origin)
-    try:
-        with path.open("rb") as file:
-            for number, raw in enumerate(file, start=1):
-                if unfinished and not raw.endswith(b"\n"):
-                    return
-                head, value = _verified(raw, head, f"{path}:{number}")
-                yield head, value
-    except OSError as error:
-        raise RecordError(f"{path}: cannot be read: {error.strerror}") from None
-
-
-def _verified(raw: bytes, head: str, place: str) -> tuple[str, dict[str, JSON]]:
+def _verified(raw: bytes, head: str) -> tuple[str, dict[str, JSON]]:
     if not raw.endswith(b"\n"):
-        raise RecordError(f"{place}: the line is torn; the writer was interrupted here")
+        raise RecordError("the line is torn; the writer was interrupted here")
     try:
         line = raw[:-1].decode("utf-8")
     except UnicodeDecodeError:
-        raise RecordError(f"{place}: the line is not UTF-8; it was changed after it was written") from None
+        raise RecordError("the line is not UTF-8; it was changed after it was written") from None
     body, tail = line[:-_TAIL_LENGTH] + "}", line[-_TAIL_LENGTH:]
     linked = _link(head, body)
     if tail != f'{_HASH_MEMBER}{linked}"}}':
-        raise RecordError(
-            f"{place}: the hash does not match: this line was changed, or a line before it was dropped or moved"
-        )
+        raise RecordError("the hash does not match: this line was changed, or a line before it was dropped or moved")
     try:
         return linked, loads(body)
     except InvalidJSON as error:
-        raise RecordError(f"{place}: {error}") from None
+        raise RecordError(str(error)) from None
 
 
 def _link(head: str, body: str) -> str:

@@ -11,9 +11,9 @@ from unacked.clock import Clock
 from unacked.contract import Registry
 from unacked.errors import RecordError
 from unacked.event import Event, History
-from unacked.trail.chain import ChainWriter, read_chain
+from unacked.trail.chain import ChainReader, ChainWriter
 
-__all__ = ["Diagnostics", "Recorder", "TrialName", "read_history"]
+__all__ = ["Diagnostics", "Recorder", "TrialName", "read_history", "read_record"]
 
 _DURABLE = frozenset({"trial_begin", "agent_next_call", "trial_end"})
 """Events after which everything so far must have left this process."""
@@ -133,12 +133,18 @@ class Diagnostics:
 
 def read_history(path: Path, name: TrialName) -> History:
     """Read and verify one trial's record; raises RecordError with file and line where it cannot be trusted."""
+    return read_record(path, name)[0]
+
+
+def read_record(path: Path, name: TrialName) -> tuple[History, str]:
+    """Read and verify one trial's record; returns it with the hash of its last line. Raises RecordError."""
     events = []
-    for seq, line in enumerate(read_chain(path, name.origin)):
+    chain = ChainReader(path, name.origin)
+    for seq, line in enumerate(chain):
         if (line.get("run"), line.get("trial"), line.get("seq")) != (name.run, name.trial, seq):
             raise RecordError(f"{path}:{seq + 1}: the line belongs to another record")
         try:
             events.append(Event.from_json(line))
         except RecordError as error:
             raise RecordError(f"{path}:{seq + 1}: {error}") from None
-    return History(events)
+    return History(events), chain.head
