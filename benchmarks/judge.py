@@ -11,7 +11,8 @@ sealed like any other. Every command is measured on a tenth of the input as well
 from __future__ import annotations
 
 import argparse
-import os
+import resource
+import subprocess
 import sys
 import tempfile
 import time
@@ -96,20 +97,30 @@ def _copied(folder: RunFolder, plan: Plan, known: Mapping[tuple[str, ...], tuple
         yield {**line, "index": trial.index, "trial": trial.name, "repeat": trial.repeat, "events": chain.head}
 
 
+COMMAND = """
+import sys
+from unacked.cli import main
+try:
+    main()
+finally:
+    with open("/proc/self/status") as file:
+        sys.stderr.write(next(line for line in file if line.startswith("VmHWM")))
+"""
+"""A command that tells its peak memory at the end. What the parent is told of a child may be the parent's own peak."""
+
+
 def measure(label: str, events: int, *arguments: str) -> None:
     """Run one command in a process of its own and print wall, CPU and peak memory."""
-    began = time.perf_counter()
-    output = os.open(os.devnull, os.O_WRONLY)
-    command = (sys.executable, "-m", "unacked", *arguments)
-    actions = [(os.POSIX_SPAWN_DUP2, output, 1)]
-    child = os.posix_spawn(sys.executable, command, os.environ, file_actions=actions)
-    _, status, usage = os.wait4(child, 0)
-    os.close(output)
-    wall, cpu = time.perf_counter() - began, usage.ru_utime + usage.ru_stime
-    code = os.waitstatus_to_exitcode(status)
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    command = [sys.executable, "-c", COMMAND, *arguments]
+    done = subprocess.run(command, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    wall, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    peak_mb = int(done.stderr.split()[-2]) / 1024
     print(
         f"{label:<13} {events:>9,} events: {wall:6.1f} s wall, {cpu:6.1f} s CPU,"
-        f" {cpu / events * 1e6:5.1f} us an event, {usage.ru_maxrss / 1024:4.0f} MB (exit {code})"
+        f" {cpu / events * 1e6:5.1f} us an event, {peak_mb:4.0f} MB (exit {done.returncode})",
+        flush=True,
     )
 
 

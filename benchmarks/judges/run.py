@@ -12,7 +12,7 @@ import argparse
 import json
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,13 +24,13 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 ENVIRONMENTS = ROOT / ".venv" / "judges"
 
-NEIGHBOURS: Mapping[str, str] = {
-    "agentevals": "agentevals==0.0.9",
-    "deepeval": "deepeval==4.3.1",
-    "pydantic_evals": "pydantic-evals==2.62.0",
-    "ragas": "ragas==0.4.3",
-    "google_adk": "google-adk==2.13.0",
-    "agentltl": "agentltl==0.2.1",
+NEIGHBOURS: Mapping[str, Sequence[str]] = {
+    "agentevals": ["agentevals==0.0.9"],
+    "deepeval": ["deepeval==4.3.1"],
+    "pydantic_evals": ["pydantic-evals==2.62.0"],
+    "ragas": ["ragas==0.4.3", "langchain-community<0.4"],  # it imports a module that later ones no longer have
+    "google_adk": ["google-adk==2.13.0"],
+    "agentltl": ["agentltl==0.2.1"],
 }
 """By the name of the adapter, the release that it was written for."""
 
@@ -103,7 +103,7 @@ def install(name: str) -> None:
     target = ENVIRONMENTS / name
     subprocess.run([sys.executable, "-m", "venv", str(target)], check=True)  # noqa: S603
     pip = [str(target / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "--quiet", "install"]
-    subprocess.run([*pip, NEIGHBOURS[name]], check=True)  # noqa: S603
+    subprocess.run([*pip, *NEIGHBOURS[name]], check=True)  # noqa: S603
 
 
 def main() -> int:

@@ -24,7 +24,7 @@ states:
 WARNED = BAD.replace("call: update_record", "call: get_record").replace("rate_limited: start", "locked: start")
 
 
-@pytest.mark.parametrize("command", ["lint", "coverage", "generate", "mutate", "draw"])
+@pytest.mark.parametrize("command", ["lint", "coverage", "generate", "mutate", "draft", "draw"])
 def test_every_command_of_graphs_has_help(unacked: CommandLine, command: str) -> None:
     done = unacked("graph", command, "--help")
 
@@ -261,6 +261,45 @@ def test_a_graph_that_a_trial_does_not_have_cannot_be_drawn_for_it(unacked: Comm
 
     assert done.code == 2
     assert "no graph 'rate-limit' in this trial" in done.err
+
+
+# -- drafts --------------------------------------------------------------------------------------------------
+
+
+GRAPH = "create-outcome-unknown"
+
+
+def test_a_draft_says_how_often_good_trials_took_each_edge(unacked: CommandLine, controls: RunFolder) -> None:
+    done = unacked("graph", "draft", controls.path, "--graph", GRAPH)
+
+    assert (done.code, done.err) == (0, "")
+    assert "# unacked takes this file for a graph, and what is inferred is never a gate." in done.out
+    assert re.search(r"- id: create # taken \d+ times in \d+ trials", done.out)
+    assert "missing" not in done.out
+
+
+def test_the_refused_calls_of_a_trusted_agent_are_missing_edges(unacked: CommandLine, controls: RunFolder) -> None:
+    done = unacked("graph", "draft", controls.path, "--graph", GRAPH, "--trust", "reckless")
+
+    assert done.code == 0
+    assert re.search(r"# missing: refused as second-create \d+ time", done.out)
+
+
+def test_a_draft_never_replaces_a_file(unacked: CommandLine, controls: RunFolder, tmp_path: Path) -> None:
+    target = tmp_path / "draft.yaml"
+    target.write_text("kept")
+
+    done = unacked("graph", "draft", controls.path, "--graph", GRAPH, "-o", target)
+
+    assert (done.code, target.read_text()) == (4, "kept")
+    assert "a draft never replaces a file" in done.err
+
+
+def test_a_draft_of_a_graph_that_judged_nothing_is_refused(unacked: CommandLine, controls: RunFolder) -> None:
+    done = unacked("graph", "draft", controls.path, "--graph", "crate")
+
+    assert done.code == 2
+    assert "no good trial is judged by graph 'crate'" in done.err
 
 
 def test_running_and_judging_load_nothing_of_all_this() -> None:

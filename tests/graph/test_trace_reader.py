@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from unacked.canonical import dumps
 from unacked.contract import Registry
 from unacked.errors import Place, SpecificationError
-from unacked.graph import Begin, Call, End, EndReason, Graph, Result, Trace, judge, read_traces
+from unacked.graph import Begin, Call, End, EndReason, Graph, Result, Trace, judge, read_traces, stream_traces
 from unacked.graph.trace import lines_of
 
 BEGIN: dict[str, Any] = {"type": "begin", "graph": "create-outcome-unknown"}
@@ -100,6 +101,48 @@ def test_a_file_without_a_trace_is_told() -> None:
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(SpecificationError, match="cannot be read: No such file or directory"):
         read_traces(tmp_path / "none.jsonl")
+
+
+def test_a_trace_is_handed_over_as_soon_as_it_ends() -> None:
+    read = 0
+
+    def source() -> Iterator[str]:
+        nonlocal read
+        for name in ("one", "two"):
+            for line in lines(*({**line, "trace": name} for line in (BEGIN, CALL, LOST, END))):
+                read += 1
+                yield line
+
+    assert [(trace.name, read) for trace in stream_traces(source())] == [("one", 4), ("two", 8)]
+
+
+def test_no_trace_is_handed_over_after_a_problem() -> None:
+    texts = [json.dumps({**line, "trace": "one"}) for line in (BEGIN, END)]
+    traces = stream_traces([texts[0], texts[1], "{", *(text.replace("one", "two") for text in texts)], name="t")
+    assert next(traces).name == "one"
+    with pytest.raises(SpecificationError, match="t:3:1: is not strict JSON"):
+        next(traces)
+
+
+def test_a_file_of_another_kind_is_given_up_after_a_thousand_problems() -> None:
+    told = problems(*(["{}"] * 5000))
+    assert len(told) == 1001
+    assert told[-1] == "t.jsonl:1000:1: too many problems; the rest was not read"
+
+
+def test_a_line_separator_inside_a_text_is_no_end_of_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "one.jsonl"
+    call = {**CALL, "args": {**CREATE, "title": "one\u2028two\x85three"}}
+    path.write_text("\n".join(json.dumps(line, ensure_ascii=False) for line in (BEGIN, call, LOST, END)))
+    (trace,) = read_traces(path)
+    assert trace.events[0].args["title"] == "one\u2028two\x85three"  # type: ignore[union-attr]
+
+
+def test_a_line_that_is_not_utf_8_is_told_with_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "bad.jsonl"
+    path.write_bytes(b'{"type":"begin"}\n{"type":"\xff"}\n')
+    with pytest.raises(SpecificationError, match=r"bad\.jsonl:2:1: is not strict JSON: invalid UTF-8 at byte 9"):
+        read_traces(path)
 
 
 def test_begin_comes_first() -> None:

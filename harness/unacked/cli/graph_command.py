@@ -12,8 +12,9 @@ from unacked.canonical import JSON, dumps
 from unacked.cli.options import console, open_suite, out_option, suite_option
 from unacked.engine import RunFolder, find_run, observations, read_verdicts, stored_paths
 from unacked.errors import ExitCode, HarnessError, Place, Problem, SpecificationError, nearest
-from unacked.graph import BoundGraph, Graph, judge, read_traces
+from unacked.graph import BoundGraph, Graph, Verdict, judge, read_traces
 from unacked.graph.coverage import Coverage, comparable, cover, profile_difference
+from unacked.graph.draft import Draft, draft_text
 from unacked.graph.draw import Picture, picture, render_dot, render_mermaid, render_svg, walk_of
 from unacked.graph.generate import expected_lines, generate, trace_lines
 from unacked.graph.lint import Finding, Level, lint_case, lint_graph
@@ -203,6 +204,62 @@ def mutate_command(
     else:
         click.echo(mutation_text(reports))
     return ExitCode.PASS if all(report.rate() >= _FEWEST_KILLED for report in reports) else ExitCode.FAIL
+
+
+# -- drafts ---------------------------------------------------------------------------------------------------
+
+
+@command.command("draft")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@click.option("--graph", "name", required=True, metavar="GRAPH", help="The graph to compare the transcripts with.")
+@click.option("--trust", "trusted", multiple=True, metavar="AGENT", help="Take all trials of this agent for good.")
+@click.option("--support", type=click.IntRange(min=1), default=3, show_default=True, help="Calls that a guard needs.")
+@out_option
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), default=None, help="New file (default: standard output)."
+)
+def draft_command(
+    runs: tuple[str, ...], name: str, trusted: tuple[str, ...], support: int, out: Path, output: Path | None
+) -> int:
+    """Propose guards and missing edges of GRAPH from the good transcripts of RUN: a draft for a person, never a gate.
+
+    Good are the trials that passed, and with --trust all of an agent's. Edges can be missing only from trusted ones. A
+    file that is there already is not written over.
+    """
+    drafts: dict[BoundGraph, Draft] = {}
+    for run in runs:
+        _draft_run(find_run(run, out), name, trusted, drafts)
+    if not drafts:
+        problem = Problem(Place(", ".join(runs)), f"no good trial is judged by graph {name!r}", "see --trust")
+        raise SpecificationError([problem])
+    text = "---\n".join(draft_text(draft, runs, support=support) for draft in drafts.values())
+    if output is None:
+        click.echo(text, nl=False)
+        return ExitCode.PASS
+    try:
+        with output.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise HarnessError(f"{output}: cannot be written: {error.strerror}; a draft never replaces a file") from None
+    return ExitCode.PASS
+
+
+def _draft_run(folder: RunFolder, name: str, trusted: Collection[str], drafts: dict[BoundGraph, Draft]) -> None:
+    """Take the good trials of one run into account; every binding of the graph has a draft of its own."""
+    verdicts = {line["trial"]: line["verdict"] for line in read_verdicts(folder, folder.manifest()["run"])}
+    suite = load_suite(folder.suite, run_code=False)
+    for path in stored_paths(folder, suite):
+        if verdicts[path.trial] != Verdict.PASS and path.agent not in trusted:
+            continue
+        for graph in path.brief.graphs:
+            if graph.name == name:
+                known = next((known for known in drafts if _alike(known, graph)), graph)
+                draft = drafts.setdefault(known, Draft(known))
+                draft.add(f"{folder.name}/{path.trial}", path.moves, path.brief.case.effects, path.brief.tools)
+
+
+def _alike(first: BoundGraph, second: BoundGraph) -> bool:
+    return first.roles == second.roles and first.idempotent == second.idempotent
 
 
 # -- pictures ------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
@@ -9,6 +10,7 @@ import click
 from unacked.canonical import dumps
 from unacked.cli.options import EXIT, open_suite, suite_option
 from unacked.graph import Judgement, TraceJudge, Verdict, render, stream_traces
+from unacked.report import printable
 from unacked.tools import REGISTRY
 
 __all__ = ["command"]
@@ -25,13 +27,13 @@ def command(trace: Path, graph_names: tuple[str, ...], suite_path: Path | None, 
     """Judge the neutral TRACE (JSON lines: begin, call, result, end) by one or more graphs."""
     suite = open_suite(suite_path)
     judge = TraceJudge(suite.graphs, REGISTRY, default=graph_names)
-    screen = click.get_text_stream("stdout")  # click.echo flushes every time, which a hundred thousand traces notice
     worst = Verdict.PASS
     for item in stream_traces(trace):
         judgement = judge.judge(item)
         worst = Verdict.worst([worst, judgement.verdict])
         graph = ",".join(judgement.per_graph)
-        screen.write((_json(item.name, graph, judgement) if as_json else _text(item.name, judgement)) + "\n")
+        text = _json(item.name, graph, judgement) if as_json else _text(item.name, judgement)
+        sys.stdout.write(f"{text}\n")  # click.echo flushes every time, which a hundred thousand traces notice
     return EXIT[worst]
 
 
@@ -51,5 +53,5 @@ def _json(name: str, graph: str, judgement: Judgement) -> str:
 
 
 def _text(name: str, judgement: Judgement) -> str:
-    head = f"{judgement.verdict.value:<12} {name}"
+    head = f"{judgement.verdict.value:<12} {printable(name)}"
     return f"{head}\n{render(judgement.explanation)}\n" if judgement.explanation else head

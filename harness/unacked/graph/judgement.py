@@ -15,7 +15,7 @@ from unacked.canonical import dumps
 from unacked.contract import Effect, Operation
 from unacked.graph.explain import Explanation
 from unacked.graph.model import FINISH, BoundGraph, Unlisted
-from unacked.graph.monitor import Effects, Monitor, Move, Thread, Violation, Walked
+from unacked.graph.monitor import Effects, Monitor, Move, Thread, Violation, Walked, Watch
 from unacked.graph.moves import Call, End, Event, Result
 from unacked.graph.verdict import VERDICTS, EndReason, Standing, Stop, Verdict
 
@@ -70,17 +70,18 @@ def judge_events(
     *,
     tools: Collection[str] | None = None,
     exposure: Iterable[tuple[str, str]] = (),
+    watch: Watch | None = None,
 ) -> Judgement:
     """Judge one trial against all its graphs; graphs must share one registry.
 
     ``effects`` says what the task asks for. ``tools`` are the operations that the agent was given (default:
     all of the registry); any other is an unknown tool. ``exposure`` lists the (operation, category) pairs
     that the case must have produced: without them a clean trial is INCONCLUSIVE. A trial without an End
-    counts as cut.
+    counts as cut. ``watch`` is told of every allowed call.
     """
     if not graphs:
         raise ValueError("a trial cannot be judged without a graph")
-    trial = _Trial(events, graphs, effects or {}, tools)
+    trial = _Trial(events, graphs, effects or {}, tools, watch)
     for calls, results in _turns(events):
         trial.play(calls, results)
     return trial.judgement(exposure)
@@ -115,9 +116,10 @@ class _Trial:
         graphs: Sequence[BoundGraph],
         effects: Effects,
         tools: Collection[str] | None,
+        watch: Watch | None,
     ) -> None:
         self.events = events
-        self.monitors = [Monitor(graph, effects) for graph in graphs]
+        self.monitors = [Monitor(graph, effects, watch) for graph in graphs]
         self.registry = graphs[0].registry
         self.effects = effects
         self.tools = tools

@@ -7,7 +7,7 @@ is and goes on.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -19,7 +19,7 @@ from unacked.graph.model import FINISH, Bindings, BoundGraph, Edge, Finality, Ro
 from unacked.graph.moves import Call, Result
 from unacked.graph.verdict import Standing, Verdict
 
-__all__ = ["Effects", "Monitor", "Move", "Thread", "Violation", "Walked"]
+__all__ = ["Effects", "Monitor", "Move", "Thread", "Violation", "Walked", "Watch"]
 
 Effects = Mapping[str, Sequence[Mapping[str, JSON]]]
 """By operation, what the task asks for: the arguments that matter of each effect."""
@@ -107,11 +107,16 @@ class Violation:
     explanation: Explanation
 
 
+Watch = Callable[[BoundGraph, Thread, Move, Step], None]
+"""Is told of every allowed call, before its edge binds or counts anything."""
+
+
 class Monitor:
     """One graph on one trial. ``call`` and ``result`` are given the moves in the order of judgement."""
 
-    def __init__(self, graph: BoundGraph, effects: Effects) -> None:
+    def __init__(self, graph: BoundGraph, effects: Effects, watch: Watch | None = None) -> None:
         self.graph = graph
+        self._watch = watch
         self.violations: list[Violation] = []
         self.walked: list[Walked] = []
         """Every answered call that an edge allowed, in the order of the answers."""
@@ -315,6 +320,8 @@ class Monitor:
         if flying and move.operation.writes and any(flight.move.operation.writes for flight in flying.values()):
             why = "another state-changing call of this thread is still in flight"
             return self.refuse(move, "concurrent_mutation", why, thread=thread, unsafe=True)
+        if self._watch is not None:
+            self._watch(self.graph, thread, move, step)
         for counter, amount in step.edge.count:
             thread.counts[counter] = thread.counts.get(counter, 0) + amount
         _bind(thread, step.edge.bind, scope, move.event)
