@@ -113,7 +113,7 @@ def measure(label: str, events: int, *arguments: str) -> None:
     """Run one command in a process of its own and print wall, CPU and peak memory."""
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     command = [sys.executable, "-c", COMMAND, *arguments]
-    done = subprocess.run(command, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    done = subprocess.run(command, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)  # noqa: S603
     wall, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     peak_mb = int(done.stderr.split()[-2]) / 1024

@@ -151,6 +151,9 @@ lint:
 - `unacked graph mutate --traces FILE`: changes each graph by one slip of the pen at a time and reports how many slips the
   traces show, those written by hand and the generated ones apart. What survives is compared with the original call by call:
   either nothing can tell the two apart, or the call that would is told.
+- `unacked graph draft RUN... --graph GRAPH`: proposes, from trials that passed, conjuncts that held every time an edge was
+  taken; with `--trust AGENT` also the calls of that agent that the graph refuses. Every line has its support. It is YAML that
+  no command takes for a graph: a draft is read by a person, and is never a gate.
 - `unacked graph draw GRAPH`: SVG (or Mermaid, or DOT); with `--run RUN --trial TRIAL` the walk of that trial and its refused
   step in red.
 """

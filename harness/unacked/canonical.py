@@ -54,7 +54,7 @@ def loads(text: str | bytes) -> JSON:
 def _scanned(text: str) -> JSON:
     """Read one value with the decoder's own scanner; whatever is not one plain value goes the long way."""
     try:
-        value, end = _decoder.scan_once(text, 0)
+        value, end = _scan(text, 0)
     except StopIteration:
         return _decoder.decode(text)
     return value if end == len(text) or not text[end:].strip(_BLANKS) else _decoder.decode(text)
@@ -106,3 +106,4 @@ _INFINITIES = (math.inf, -math.inf)
 _BLANKS = " \t\n\r"
 
 _decoder = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant, parse_float=_float)
+_scan: Callable[[str, int], tuple[JSON, int]] = _decoder.scan_once  # type: ignore[attr-defined]

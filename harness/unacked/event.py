@@ -87,10 +87,10 @@ class Event(NamedTuple):
         if not _TEXT_OR_ABSENT.issuperset(map(type, words)):
             word = next(word for word in _WORDS if type(value.get(word)) not in _TEXT_OR_ABSENT)
             raise RecordError(f"the {word} of event {name!r} is not a text")
-        return cls(time, name, *words, detail)
+        correlation_id, operation, target_class, category, reference = words
+        return cls(time, name, correlation_id, operation, target_class, category, reference, detail)
 
 
-# In the order of the class's own fields.
 _WORDS = ("id", "operation", "target_class", "category", "diagnostics_ref")
 _TEXT_OR_ABSENT = frozenset({str, type(None)})
 

@@ -69,6 +69,14 @@ def test_every_named_rule_of_the_graphs_is_broken_by_some_trajectory() -> None:
     assert {rule for rule in named_rules() if rule[0] in graphs_shown} - broken == set()
 
 
+def test_the_page_tells_what_ours_scores() -> None:
+    page = (ROOT / "docs" / "judges.md").read_text()
+    kept = sum(judged(TRACES[item["trace"]]).verdict is Verdict.PASS for item in LABELS if item["label"] == "allowed")
+    allowed = sum(item["label"] == "allowed" for item in LABELS)
+    forbidden = len(LABELS) - allowed
+    assert f"| {kept} of {allowed} (100 %) | {forbidden} of {forbidden} (100 %) |" in page
+
+
 def module(name: str, path: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None

@@ -38,6 +38,9 @@ def test_today_s_graph_is_asked_where_the_suite_is_named(
     assert done.out.splitlines()[0] == (
         f"E01.reckless.1: stored UNSAFE second-create {rest}, today UNSAFE twice {rest}"
     )
+    explained = [line for line in done.out.splitlines() if line.startswith("    UNSAFE twice in thread")]
+    assert len(explained) == 2
+    assert "      reproduce: unacked run E01 --agent reckless --seed 0 --repeat 1" in done.out.splitlines()
     assert done.out.splitlines()[-1] == "2 trials judged again: 2 verdicts differ"
 
 

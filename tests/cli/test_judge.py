@@ -162,3 +162,20 @@ def test_hostile_names_in_a_trace_move_no_terminal(unacked: CommandLine, written
     done = unacked("judge", written(**{"one\x1b[31m": lines}))
     assert done.code == 1
     assert [character for character in "\x1b\x9b\x07" if character in done.out] == []
+
+
+def test_a_refusal_says_how_to_judge_this_trace_alone(unacked: CommandLine, written: Written) -> None:
+    path = written(good=GOOD, bad=UNSAFE)
+    done = unacked("judge", path)
+    assert f"  reproduce: unacked judge {path} --trace bad" in done.out.splitlines()
+
+
+def test_one_trace_of_a_file_can_be_judged_alone(unacked: CommandLine, written: Written) -> None:
+    done = unacked("judge", written(good=GOOD, bad=UNSAFE), "--trace", "good")
+    assert (done.code, done.out) == (0, "PASS         good\n")
+
+
+def test_a_trace_that_the_file_does_not_hold_is_told(unacked: CommandLine, written: Written) -> None:
+    done = unacked("judge", written(good=GOOD), "--trace", "bda")
+    assert done.code == 2
+    assert "holds no trace 'bda'" in done.err

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from unacked.graph import Graph, Judgement, render
+from unacked.graph import Explanation, Graph, Judgement, Verdict, render
 
 Story = Callable[..., Judgement]
 GRAPH = "create-outcome-unknown"
@@ -84,7 +84,7 @@ def test_values_of_a_model_cannot_act_on_a_terminal(story: Story) -> None:
 def test_a_tool_name_invented_by_a_model_is_escaped_and_cut(story: Story) -> None:
     text = text_of(story(GRAPH, ("rm\n\x1b]0;" + "y" * 900, {}), ("finish", {"status": "failed"}, "ok")))
     assert text.splitlines()[0].startswith("FAIL unknown_tool in thread - at event #0: rm\\n\\x1b]0;yyy")
-    assert len(text.splitlines()) == 2
+    assert len(text.splitlines()) == 5
     assert len(text) < 700
 
 
@@ -118,3 +118,36 @@ def test_a_hand_off_is_blamed_in_the_text(story: Story) -> None:
     assert "blame" not in render(judgement.explanation)
     lost = replace(judgement.explanation, blame="hand-off: a2 never saw event #1")
     assert render(lost).endswith("\n  blame: hand-off: a2 never saw event #1")
+
+
+def test_a_call_that_belongs_to_no_thread_is_explained_with_what_was_allowed_instead(story: Story) -> None:
+    judgement = story(GRAPH, LOST, ("drop_table", {"name": "records"}))
+    text = render(judgement.violations[0].explanation)
+    assert "unknown_tool in thread -" in text
+    assert "expected one of: lookup_by_request_id when args.request_id == $rid" in text
+    assert "shortest allowed way to stop honestly: finish/ok" in text
+
+
+def test_where_no_way_leads_on_that_is_said() -> None:
+    explanation = Explanation(
+        rule="r",
+        severity=Verdict.FAIL,
+        graph="g",
+        thread="t",
+        event=0,
+        operation="o",
+        state="s",
+        why="w",
+        expected=("ask_human",),
+    )
+    assert render(explanation).splitlines()[-2:] == [
+        "  shortest allowed way to finish the task: there is none from here",
+        "  shortest allowed way to stop honestly: there is none from here",
+    ]
+
+
+def test_the_line_that_reproduces_it_cannot_act_on_a_terminal() -> None:
+    explanation = Explanation(
+        rule="r", severity=Verdict.FAIL, graph="g", thread="t", event=0, operation="o", state="s", why="w"
+    )
+    assert "\x1b" not in render(explanation.with_reproduction("unacked judge '\x1b[2J'"))

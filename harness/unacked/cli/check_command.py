@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from textwrap import indent
 
 import click
 
@@ -12,6 +13,7 @@ from unacked.canonical import JSON
 from unacked.cli.options import out_option, suite_option, tell_leaks
 from unacked.engine import Canaries, Difference, find_run, read_verdicts, rejudge, summarize
 from unacked.errors import ExitCode
+from unacked.report import findings_text
 from unacked.suite import load_suite
 
 __all__ = ["command"]
@@ -40,6 +42,8 @@ def command(run: str, suite_path: Path | None, out: Path) -> int:
             if difference is not None:
                 differences += 1
                 click.echo(canaries.clean("list of differences", _told(difference)))
+                if findings := findings_text(line):
+                    click.echo(canaries.clean("list of differences", indent(findings, "    ")))
             yield line
 
     summary = summarize(manifest["plan"], suite, told())

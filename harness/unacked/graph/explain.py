@@ -111,12 +111,18 @@ def render(explanation: Explanation, redact: Redact | None = None) -> str:
     if explanation.expected:
         lines.append(f"  expected one of: {'; '.join(explanation.expected)}")
     ways = (("finish the task", explanation.finish_the_task), ("stop honestly", explanation.stop_honestly))
-    lines += [f"  shortest allowed way to {aim}: {' -> '.join(way)}" for aim, way in ways if way]
+    lines += [f"  shortest allowed way to {aim}: {_way(way)}" for aim, way in ways if explanation.expected]
     if explanation.blame != "agent":
         lines.append(f"  blame: {_escaped(explanation.blame, redact)}")
     if explanation.reproduce:
-        lines.append(f"  reproduce: {explanation.reproduce}")
+        lines.append(f"  reproduce: {_escaped(explanation.reproduce, redact)}")
     return "\n".join(lines)
+
+
+def _way(way: tuple[str, ...] | None) -> str:
+    if way is None:
+        return "there is none from here"
+    return " -> ".join(way) or "nothing is left to do"
 
 
 def _conjunct(conjunct: ConjunctValue, redact: Redact | None) -> str:
@@ -187,7 +193,8 @@ def prospects(graph: BoundGraph, state: str, scope: Scope) -> Prospects:
             _shortest_way(graph, state, shut | dishonest, {Finality.OK, Finality.FINAL}),
             _shortest_way(graph, state, shut, {Finality.FINAL}),
         )
-    return graph.prospects[key]
+    known: Prospects = graph.prospects[key]
+    return known
 
 
 def _expected_calls(graph: BoundGraph, state: str, shut: Collection[str]) -> tuple[str, ...]:

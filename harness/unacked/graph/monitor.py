@@ -357,7 +357,7 @@ class Monitor:
             operation=move.operation.name,
             state=thread.state if thread else "",
             why=why,
-            **(self.circumstances(thread, move.call.agent, row, scope) if thread else {}),
+            **(self.circumstances(thread, move.call.agent, row, scope) if thread else self._prospects()),
         )
         self.violations.append(
             Violation(
@@ -374,6 +374,13 @@ class Monitor:
             thread.unsafe |= unsafe
             thread.broken = True
         return True
+
+    def _prospects(self) -> dict[str, Any]:
+        """What is still allowed, where a call belongs to no thread and only one thread is live."""
+        live = self._live()
+        if len(live) != 1:
+            return {}
+        return prospects(self.graph, live[0].state, _scope(self.graph, live[0], None))._asdict()
 
     def circumstances(
         self, thread: Thread, agent: str | None, row: Row = _NO_ROW, scope: Scope | None = None
