@@ -26,6 +26,7 @@ ENVIRONMENTS = ROOT / ".venv" / "judges"
 
 NEIGHBOURS: Mapping[str, Sequence[str]] = {
     "agentevals": ["agentevals==0.0.9"],
+    "openevals": ["openevals==0.2.2"],
     "deepeval": ["deepeval==4.3.1"],
     "pydantic_evals": ["pydantic-evals==2.62.0"],
     "ragas": ["ragas==0.4.3", "langchain-community<0.4"],  # it imports a module that later ones no longer have

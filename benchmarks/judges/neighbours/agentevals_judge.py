@@ -1,34 +1,8 @@
-"""agentevals: trajectory match, in every mode, with and without the arguments."""
+"""agentevals: trajectory match."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
-from functools import partial
-from itertools import product
-from typing import Any
-
 from agentevals.trajectory.match import create_trajectory_match_evaluator
-from shared import Call, compare
+from trajectory_match import compare_all
 
-
-def messages(calls: Sequence[Call]) -> list[dict[str, Any]]:
-    """Return calls and answers as chat messages."""
-    told: list[dict[str, Any]] = [{"role": "user", "content": "the task"}]
-    for number, call in enumerate(calls):
-        function = {"name": call.name, "arguments": json.dumps(call.args)}
-        asked = {"id": f"c{number}", "type": "function", "function": function}
-        told.append({"role": "assistant", "content": "", "tool_calls": [asked]})
-        content = json.dumps({"category": call.category, **call.fields})
-        told.append({"role": "tool", "tool_call_id": f"c{number}", "content": content})
-    return told
-
-
-def judge(evaluator: Any, actual: Sequence[Call], reference: Sequence[Call]) -> bool:
-    """Return whether the evaluator gives its full score."""
-    return bool(evaluator(outputs=messages(actual), reference_outputs=messages(reference))["score"])
-
-
-for mode, arguments in product(("strict", "unordered", "subset", "superset"), ("exact", "ignore")):
-    evaluator = create_trajectory_match_evaluator(trajectory_match_mode=mode, tool_args_match_mode=arguments)
-    compare(f"trajectory match {mode}, arguments {arguments}", partial(judge, evaluator))
+compare_all(create_trajectory_match_evaluator)
