@@ -8,15 +8,15 @@ is and goes on.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
-from unacked.canonical import JSON, digest, freeze
+from unacked.canonical import JSON, freeze
 from unacked.contract import Broadcast, Effect, Operation
 from unacked.graph.explain import Explanation, prospects, refused_edges
 from unacked.graph.expression import Path, Scope, Undefined
 from unacked.graph.model import FINISH, Bindings, BoundGraph, Edge, Finality, Row, Step, Target
 from unacked.graph.moves import Call, Result
+from unacked.graph.thread import NO_TARGET, InFlight, Move, Thread, Violation, Walked
 from unacked.graph.verdict import Standing, Verdict
 
 __all__ = ["Effects", "Monitor", "Move", "Thread", "Violation", "Walked", "Watch"]
@@ -25,86 +25,7 @@ Effects = Mapping[str, Sequence[Mapping[str, JSON]]]
 """By operation, what the task asks for: the arguments that matter of each effect."""
 
 _NO_ROW = Row((), (), ())
-_NO_TARGET = Undefined("target missing")
 _NOTHING: Mapping[str, Any] = {}
-
-
-@dataclass(slots=True)
-class Move:
-    """A call with what the operation's contract derives from it; shared by the monitors of a trial."""
-
-    event: int
-    call: Call
-    operation: Operation
-    args: Mapping[str, JSON]
-    declared: tuple[int, ...] = ()
-    """Which of the operation's declared effects it fits."""
-    _payload: str | None = None
-
-    @property
-    def target(self) -> JSON | Undefined:
-        """The value of the argument that plays the part of the target."""
-        part = self.operation.target
-        return _NO_TARGET if part is None else self.args.get(part, _NO_TARGET)
-
-    def payload(self) -> str:
-        """Canonical digest of what the call asks for."""
-        if self._payload is None:
-            self._payload = digest(self.operation.payload(self.call.args))
-        return self._payload
-
-
-@dataclass(slots=True)
-class _InFlight:
-    step: Step
-    state: str
-    move: Move
-
-
-@dataclass(slots=True)
-class Thread:
-    """One walk of the graph. ``bound_by`` gives the event that bound each variable."""
-
-    name: str
-    state: str
-    variables: dict[str, JSON] = field(default_factory=dict)
-    bound_by: dict[str, int] = field(default_factory=dict)
-    counts: dict[str, int] = field(default_factory=dict)
-    in_flight: dict[str, _InFlight] = field(default_factory=dict)
-    last_write_at: float = 0.0
-    entered_by: int | None = None
-    entered_how: str = ""
-    informed: frozenset[str] | None = None
-    """Agents that saw the result which led to the state; None while nothing happened."""
-    withheld: bool = False
-    """Whether the record says of that result who saw it; then nobody else may claim success from it."""
-    unmodelled: str = ""
-    unsafe: bool = False
-    broken: bool = False
-
-
-class Walked(NamedTuple):
-    """One answered call that an edge allowed: the edge, the category, from where to where, and the call's event."""
-
-    edge: str
-    category: str
-    thread: str
-    state: str
-    to: str
-    event: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Violation:
-    """One refused call. ``secondary`` where the same thread was refused something before."""
-
-    rule: str
-    severity: Verdict
-    graph: str
-    thread: str
-    event: int
-    secondary: bool
-    explanation: Explanation
 
 
 Watch = Callable[[BoundGraph, Thread, Move, Step], None]
@@ -327,7 +248,7 @@ class Monitor:
         _bind(thread, step.edge.bind, scope, move.event)
         if self._keys:
             self._claim(thread, self._carried(move))
-        flying[move.call.id] = _InFlight(step, thread.state, move)
+        flying[move.call.id] = InFlight(step, thread.state, move)
         self._owners.setdefault(move.call.id, []).append(thread)
         return True
 
@@ -399,13 +320,13 @@ class Monitor:
 
     # -- the environment's moves ---------------------------------------------------------------------------
 
-    def _arrive(self, thread: Thread, flight: _InFlight, event: int, result: Result) -> None:
+    def _arrive(self, thread: Thread, flight: InFlight, event: int, result: Result) -> None:
         state = thread.state
         self._land(thread, flight, event, result)
         walked = Walked(flight.step.edge.id, result.category, thread.name, state, thread.state, flight.move.event)
         self.walked.append(walked)
 
-    def _land(self, thread: Thread, flight: _InFlight, event: int, result: Result) -> None:
+    def _land(self, thread: Thread, flight: InFlight, event: int, result: Result) -> None:
         move, category = flight.move, result.category
         step: Step | None = flight.step
         if move.operation.writes:
@@ -459,7 +380,7 @@ def _scope(graph: BoundGraph, thread: Thread | None, move: Move | None) -> Scope
         scope = Scope({}, bound=graph.bound, idempotent=graph.idempotent)
     else:
         call, operation = move.call, move.operation
-        target = _NO_TARGET if operation.target is None else move.target
+        target = NO_TARGET if operation.target is None else move.target
         scope = Scope(
             move.args,
             operation.name,
