@@ -10,40 +10,43 @@ specification; these freeze it.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from enum import StrEnum
+from functools import cached_property
 
-from unacked.canonical import JSON
 from unacked.contract import Operation, Registry
-from unacked.errors import Place
 from unacked.graph.explore import (
     Alphabet,
     Answer,
     Arrival,
     Difference,
     Example,
-    Expected,
     Kind,
     Letter,
+    Local,
     Script,
     Situation,
     Space,
     Step,
     Survey,
     Variant,
-    compare,
     constructed,
+    differences,
     refusal,
     variants,
     ways_to_end,
 )
 from unacked.graph.explore.edges import edge_operations, home, inert
+from unacked.graph.generated import (
+    GeneratedSuite,
+    GeneratedTrace,
+    Purpose,
+    Unreached,
+    expected_lines,
+    trace_lines,
+)
 from unacked.graph.judgement import judge_events
-from unacked.graph.model import FINISH, BoundGraph, Edge, Graph
+from unacked.graph.model import BoundGraph, Edge, Graph
 from unacked.graph.model import Step as EdgeStep
-from unacked.graph.monitor import Effects
-from unacked.graph.moves import Call, Event
-from unacked.graph.trace import Begin, Trace, lines_of
+from unacked.graph.several import Draft, Ends, answer_of, drafts
 from unacked.graph.verdict import EndReason, Verdict
 
 __all__ = [
@@ -60,73 +63,23 @@ _DEEPEST = 2
 """How many calls later a broken conjunct may show."""
 
 
-class Purpose(StrEnum):
-    """What a generated trace is for."""
-
-    WALK = "walk"
-    WITNESS = "witness"
-    PROBE = "probe"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GeneratedTrace:
-    """One trace with what it must get; ``event`` is the index of the first refused call.
-
-    ``states`` are those in which it makes a call or ends.
-    """
-
-    name: str
-    purpose: Purpose
-    variant: Variant
-    events: tuple[Event, ...]
-    verdict: Verdict
-    violation: str | None
-    event: int | None
-    states: frozenset[str]
-    effects: Effects = field(default_factory=dict)
-    """What the task asks for, where several threads are meant."""
-
-
-@dataclass(frozen=True, slots=True)
-class Unreached:
-    """Something that no trace could be made for, and why."""
-
-    name: str
-    reason: str
-
-
-@dataclass(slots=True)
-class GeneratedSuite:
-    """All traces of one graph."""
-
-    graph: Graph
-    traces: list[GeneratedTrace] = field(default_factory=list)
-    unreached: list[Unreached] = field(default_factory=list)
-
-    def of(self, purpose: Purpose) -> list[GeneratedTrace]:
-        """Return the traces of one purpose."""
-        return [trace for trace in self.traces if trace.purpose is purpose]
-
-    def fired(self) -> frozenset[str]:
-        """Return every rule that some trace violates."""
-        return frozenset(trace.violation for trace in self.traces if trace.violation is not None)
-
-
 def generate(
     graph: Graph,
     registry: Registry,
     *,
     purposes: Collection[Purpose] = tuple(Purpose),
     surveys: Mapping[BoundGraph, Survey] | None = None,
+    ways: Iterable[Variant] | None = None,
 ) -> GeneratedSuite:
     """Return the suite of a graph; whatever could not be reached in any variant is listed with a reason.
 
-    ``surveys`` are those that were made already.
+    ``surveys`` are those that were made already. ``ways`` to bind the graph are, by default, all that make a
+    difference to its guards.
     """
     suite = GeneratedSuite(graph)
     reached: set[str] = set()
     missed: dict[str, str] = {}
-    for variant in variants(graph):
+    for variant in variants(graph) if ways is None else ways:
         bound = variant.bind(graph, registry)
         survey = (surveys or {}).get(bound) or Survey(Space([bound], Alphabet([bound], registry.values())))
         writer = _Writer(variant, survey, registry)
@@ -135,6 +88,7 @@ def generate(
         reached |= writer.reached
         missed |= {name: reason for name, reason in writer.missed.items() if name not in missed}
         suite.unreached += writer.disagreed
+        suite.tokens.update(survey.space.alphabet.tokens)
     suite.unreached += [Unreached(name, reason) for name, reason in missed.items() if name not in reached]
     return suite
 
@@ -159,20 +113,22 @@ class _Writer:
         """Write the traces of some purposes."""
         if Purpose.WALK in purposes:
             self._walks()
-            self._pairs()
         if Purpose.WITNESS in purposes:
             self._forbids()
             self._negations()
             self._limits()
             self._unlisted()
-            self._orphans()
         if Purpose.PROBE in purposes:
             self._probes()
+        self._several(purposes)
+
+    @cached_property
+    def _ends(self) -> Ends:
+        return ways_to_end(self._space)
 
     # -- good walks ----------------------------------------------------------------------------------------
 
     def _walks(self) -> None:
-        ends = ways_to_end(self._space)
         for edge in self._graph.graph.edges():
             if edge.forbid:
                 continue
@@ -183,35 +139,11 @@ class _Writer:
                     self.missed[name] = "no call is allowed by the edge"
                     continue
                 steps = (*self._space.way(arrival.source), arrival.step)
-                ending = ends.get(arrival.target)
+                ending = self._ends.get(arrival.target)
                 if ending is None:
                     self.missed[name] = "from there on no allowed calls lead to an end"
                     continue
                 self._add(name, Purpose.WALK, (*steps, *ending))
-
-    def _pairs(self) -> None:
-        """Two effects of one kind that the task asks for: each has a thread of its own."""
-        for name in self._declarable():
-            arrivals = (item for item in self._survey.taken.values() if item.step.letter.operation.name == name)
-            arrival = next((item for item in arrivals if item.step.answer.category == "ok"), None)
-            finish = arrival and next((item for item in self._space.arrivals(arrival.target) if _finishes(item)), None)
-            if arrival is None or finish is None:
-                self.missed[f"walk/two/{name}"] = "nothing can be finished behind it"
-                continue
-            one, other = arrival.step, arrival.step.twin(self._alphabet)
-            effects = {name: [self._asked(step) for step in (one, other)]}
-            expected = Expected(Verdict.PASS, None, None, frozenset({self._graph.graph.start, finish.source[0].state}))
-            self._keep(f"walk/two/{name}", Purpose.WALK, (one, other, finish.step), expected, effects=effects)
-
-    def _declarable(self) -> list[str]:
-        """The operations whose effects a case may declare, each of which then has a thread."""
-        return [name for name, path in self._graph.keys.items() if path.text == "payload"]
-
-    def _asked(self, step: Step) -> dict[str, JSON]:
-        """What a task would ask for that wants this step."""
-        call = Script(self._alphabet, [step]).events[0]
-        args = call.args if isinstance(call, Call) else {}
-        return {name: value for name, value in step.letter.operation.payload(args).items() if value is not None}
 
     def _steps(self, edge: Edge) -> Iterator[Mapping[str, object]]:
         for rows in self._graph.table.values():
@@ -261,7 +193,10 @@ class _Writer:
         self._add(name, Purpose.WITNESS, (*before, *difference.steps), difference.letter)
 
     def _telling_answer(self, example: Example, step: EdgeStep) -> tuple[Difference, Answer] | None:
-        """The shortest way to tell whether an edge allowed a call, behind which answer to it."""
+        """The shortest way to tell whether an edge allowed a call, behind which answer to it.
+
+        Where there is one, a call that is refused because the edge did not.
+        """
         (local,) = example.situation
         pairs = []
         for answer in self._space.answers(example.situation, example.letter):
@@ -271,13 +206,15 @@ class _Writer:
             supposed, _ = self._machine.arrive(local, example.letter, step, answer)
             if actual != supposed:
                 pairs.append((answer, (actual, supposed)))
+        told = None
         for depth in range(_DEEPEST + 1):
             for answer, pair in pairs:
                 graphs = [self._graph, self._graph]
-                found = compare(graphs, self._alphabet, start=pair, depth=depth).difference
-                if found is not None:
-                    return found, answer
-        return None
+                for found in differences(graphs, self._alphabet, start=pair, depth=depth):
+                    told = told or (found, answer)
+                    if found.letter is not None and found.said[0]:
+                        return found, answer
+        return told
 
     def _limits(self) -> None:
         """Behind every call that is counted, the shortest way into a limit of its counter."""
@@ -317,19 +254,6 @@ class _Writer:
             if operation.writes and forbidden:
                 name = f"witness/unlisted/{operation.name}"
                 self._add(name, Purpose.WITNESS, (), self._alphabet.plain(operation), aim="unlisted_operation")
-
-    def _orphans(self) -> None:
-        """Writes on something that nobody made, where the task has asked for effects."""
-        for name in self._declarable():
-            wanted = self._alphabet.letters[name][0]
-            effects = {name: [self._asked(Step(wanted, self._success(wanted)))]}
-            for operation in map(self._registry.__getitem__, sorted(self._graph.alphabet - self._graph.keys.keys())):
-                letter = self._alphabet.plain(operation)
-                named = self._machine.react(self._machine.start(), letter).rule
-                if operation.writes and operation.broadcast is None and named == "not_in_expected_set":
-                    expected = Expected(Verdict.UNSAFE, "orphan", 0, frozenset({self._graph.graph.start}))
-                    steps = (Step(letter, self._success(letter)),)
-                    self._keep(f"witness/orphan/{operation.name}", Purpose.WITNESS, steps, expected, effects=effects)
 
     # -- probes --------------------------------------------------------------------------------------------
 
@@ -382,79 +306,67 @@ class _Writer:
         reason: EndReason = EndReason.FINISHED,
     ) -> None:
         """Add a trace with what it must get, unless it misses its aim or the monitor disagrees."""
-        if last is not None:
-            steps = (*steps, Step(last, self._success(last)))
-        expected = constructed(self._machine, self._alphabet, steps, reason)
+        every = steps if last is None else (*steps, Step(last, answer_of(self._alphabet, last)))
+        expected = constructed(self._machine, self._alphabet, every, reason)
         if aim is not None and expected.violation != aim:
             self.missed[name] = f"the call is refused by {expected.violation!r}"
-        else:
-            self._keep(name, purpose, steps, expected, reason=reason)
-
-    def _keep(
-        self,
-        name: str,
-        purpose: Purpose,
-        steps: Iterable[Step],
-        expected: Expected,
-        *,
-        effects: Effects | None = None,
-        reason: EndReason = EndReason.FINISHED,
-    ) -> None:
-        """Keep a trace, unless the monitor disagrees with what it must get."""
-        events = Script(self._alphabet, steps).ended(reason)
-        judgement = judge_events(events, [self._graph], effects)
-        first = next(((item.rule, item.event) for item in judgement.violations), (None, None))
-        if (judgement.verdict, *first) != (expected.verdict, expected.violation, expected.event):
-            said = f"{judgement.verdict} {first}, not {expected}"
-            self.disagreed.append(Unreached(name, f"the monitor says {said}"))
             return
-        self.reached.add(name)
+        twin = ()
+        ending = self._ends.get((self._behind(steps),)) if purpose is Purpose.WITNESS else None
+        if ending is not None:
+            twin = Script(self._alphabet, (*steps, *ending)).ended()
+        events = Script(self._alphabet, every).ended(reason)
+        self._keep(Draft(name=name, purpose=purpose, events=events, expected=expected, twin=twin))
+
+    def _behind(self, steps: Iterable[Step]) -> Local:
+        """Where the thread stands after steps, whether it was moved by them or not."""
+        local = self._machine.start()
+        for step in steps:
+            reaction = self._machine.react(local, step.letter)
+            if reaction.step is not None:
+                local, _ = self._machine.arrive(local, step.letter, reaction.step, step.answer)
+                local = local.renamed(step.swapped, self._alphabet.tokens)
+        return local
+
+    def _several(self, purposes: Collection[Purpose]) -> None:
+        for draft in drafts(self._survey, self._ends):
+            if isinstance(draft, Unreached):
+                self.missed[draft.name] = draft.reason
+            elif draft.purpose in purposes:
+                self._keep(draft)
+
+    def _keep(self, draft: Draft) -> None:
+        """Keep a trace, unless the monitor disagrees with what it must get, or its twin."""
+        disagreement = self._disagreement(draft)
+        if disagreement is not None:
+            self.disagreed.append(Unreached(draft.name, f"the monitor says {disagreement}"))
+            return
+        self.reached.add(draft.name)
         variant = f" ({self._variant.name})" if self._variant.name else ""
         self.traces.append(
             GeneratedTrace(
-                name=f"{self._graph.name}/{name}{variant}",
-                purpose=purpose,
+                name=f"{self._graph.name}/{draft.name}{variant}",
+                purpose=draft.purpose,
                 variant=self._variant,
-                events=events,
-                verdict=expected.verdict,
-                violation=expected.violation,
-                event=expected.event,
-                states=expected.states,
-                effects=effects or {},
+                events=draft.events,
+                verdict=draft.expected.verdict,
+                violation=draft.expected.violation,
+                event=draft.expected.event,
+                states=draft.expected.states,
+                effects=draft.effects,
+                blame=draft.blame,
+                twin=draft.twin,
             )
         )
 
-    def _success(self, letter: Letter) -> Answer:
-        """The answer that a planted mistake gets: it works."""
-        for category in ("ok", *sorted(letter.operation.categories)):
-            for answer in self._alphabet.answers.get((letter.operation.name, category), ()):
-                return answer
-        return Answer(min(letter.operation.categories, key=lambda name: (name != "ok", name)), {}, frozenset())
-
-
-def _finishes(arrival: Arrival) -> bool:
-    return arrival.step.letter.operation.name == FINISH
-
-
-def trace_lines(suite: GeneratedSuite) -> Iterator[Mapping[str, JSON]]:
-    """Yield every line of the suite's neutral traces."""
-    for item in suite.traces:
-        begin = Begin(
-            graphs=(suite.graph.name,),
-            effects=item.effects,
-            roles=item.variant.roles,
-            idempotent=item.variant.idempotent,
-        )
-        yield from lines_of(Trace(name=item.name, begin=begin, events=item.events, place=Place(suite.graph.file)))
-
-
-def expected_lines(suite: GeneratedSuite) -> Iterator[Mapping[str, JSON]]:
-    """Yield for each trace what it must get."""
-    for trace in suite.traces:
-        yield {
-            "trace": trace.name,
-            "graph": suite.graph.name,
-            "verdict": trace.verdict.value,
-            "violation": trace.violation,
-            "event": trace.event,
-        }
+    def _disagreement(self, draft: Draft) -> str | None:
+        expected = draft.expected
+        judgement = judge_events(draft.events, [self._graph], draft.effects)
+        first = next(((item.rule, item.event) for item in judgement.violations), (None, None))
+        if (judgement.verdict, *first) != (expected.verdict, expected.violation, expected.event):
+            return f"{judgement.verdict} {first}, not {expected}"
+        blame = judgement.explanation.blame.partition(":")[0] if judgement.explanation else None
+        if draft.blame is not None and blame != draft.blame:
+            return f"to blame is the {blame}, not the {draft.blame}"
+        twin = judge_events(draft.twin, [self._graph], draft.effects).verdict if draft.twin else Verdict.PASS
+        return None if twin is Verdict.PASS else f"{twin} of its twin"

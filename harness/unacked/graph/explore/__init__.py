@@ -1,6 +1,6 @@
 """All that a graph can do, looked at exhaustively: the ground on which lints, coverage and generated suites stand."""
 
-from unacked.graph.explore.compare import Comparison, Difference, compare, refusal
+from unacked.graph.explore.compare import Comparison, Difference, compare, differences, refusal
 from unacked.graph.explore.ends import ways_to_end
 from unacked.graph.explore.expect import Expected, constructed
 from unacked.graph.explore.letters import Alphabet, Answer, Letter
@@ -32,6 +32,7 @@ __all__ = [
     "allowed",
     "compare",
     "constructed",
+    "differences",
     "refusal",
     "told",
     "variants",

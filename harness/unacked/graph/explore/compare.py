@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from unacked.contract import Effect
@@ -11,7 +11,7 @@ from unacked.graph.explore.reaction import Kind, Machine, Reaction
 from unacked.graph.explore.space import Situation, Space, Step
 from unacked.graph.model import BoundGraph
 
-__all__ = ["Comparison", "Difference", "compare", "refusal"]
+__all__ = ["Comparison", "Difference", "compare", "differences", "refusal"]
 
 
 class Difference(NamedTuple):
@@ -51,10 +51,22 @@ def compare(
 ) -> Comparison:
     """Return the shortest way on which two graphs judge differently, of at most ``depth`` steps."""
     space = Space(graphs, alphabet, start=start)
+    difference = next(_differences(space, depth), None)
+    return Comparison(difference, complete=difference is not None or space.exhaustive)
+
+
+def differences(
+    graphs: Sequence[BoundGraph], alphabet: Alphabet, *, start: Situation, depth: int
+) -> Iterator[Difference]:
+    """Yield every way on which two graphs judge differently, of at most ``depth`` steps, the shortest first."""
+    yield from _differences(Space(graphs, alphabet, start=start), depth)
+
+
+def _differences(space: Space, depth: int | None) -> Iterator[Difference]:
     for situation in space.situations(depth):
         standings = [machine.standing(local).value for machine, local in zip(space.machines, situation, strict=True)]
         if standings[0] != standings[1]:
-            return Comparison(Difference(space.way(situation), None, (standings[0], standings[1])))
+            yield Difference(space.way(situation), None, (standings[0], standings[1]))
         for letter in space.letters(situation):
             reactions = space.react(situation, letter)
             first, second = (
@@ -62,5 +74,4 @@ def compare(
             )
             if first != second:
                 said = (first[0] if first else "", second[0] if second else "")
-                return Comparison(Difference(space.way(situation), letter, said))
-    return Comparison(None, complete=space.exhaustive)
+                yield Difference(space.way(situation), letter, said)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from unacked.canonical import JSON
 from unacked.contract import Argument
@@ -33,15 +33,29 @@ class Script:
 
     def call(self, letter: Letter, answer: Answer | None = None) -> None:
         """Add a call, with an answer where there is one; tokens keep the names that they have."""
+        call = self._called(letter, self._calls + 1)
+        if answer is not None:
+            self._answered(call, letter, answer)
+
+    def together(self, steps: Sequence[Step]) -> None:
+        """Add the calls of one turn, and then their answers."""
+        turn = self._calls + 1
+        calls = [self._called(step.letter, turn) for step in steps]
+        for call, step in zip(calls, steps, strict=True):
+            self._answered(call, step.letter, step.answer)
+
+    def _called(self, letter: Letter, turn: int) -> str:
         self._at += letter.wait_s
         self._calls += 1
         name, operation = f"c{self._calls}", letter.operation
         args = self._concrete(letter.args, operation.arguments)
         sent = {argument: value for argument, value in args.items() if value is not None}
-        self.events.append(Call(id=name, operation=operation.name, args=sent, turn=self._calls, at=self._at))
-        if answer is not None:
-            fields = self._concrete(answer.fields, operation.result)
-            self.events.append(Result(call=name, category=answer.category, fields=fields, at=self._at))
+        self.events.append(Call(id=name, operation=operation.name, args=sent, turn=turn, at=self._at))
+        return name
+
+    def _answered(self, call: str, letter: Letter, answer: Answer) -> None:
+        fields = self._concrete(answer.fields, letter.operation.result)
+        self.events.append(Result(call=call, category=answer.category, fields=fields, at=self._at))
 
     def ended(self, reason: EndReason = EndReason.FINISHED) -> tuple[Event, ...]:
         """Return the events with an end."""
