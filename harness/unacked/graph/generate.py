@@ -212,7 +212,7 @@ class _Writer:
                 graphs = [self._graph, self._graph]
                 for found in differences(graphs, self._alphabet, start=pair, depth=depth):
                     told = told or (found, answer)
-                    if found.letter is not None and found.said[0]:
+                    if found.letter is not None and found.letter.keeps_contract and found.said[0]:
                         return found, answer
         return told
 

@@ -1,6 +1,15 @@
 """Suites: folders of cases, graphs, fake services and agents."""
 
-from unacked.suite.loader import load_suite
+from unacked.suite.loader import declared_side, load_suite
 from unacked.suite.suite import CONTENT_FOLDERS, LoadedAgent, LoadedCase, Suite, packaged_suite, shipped_suite
 
-__all__ = ["CONTENT_FOLDERS", "LoadedAgent", "LoadedCase", "Suite", "load_suite", "packaged_suite", "shipped_suite"]
+__all__ = [
+    "CONTENT_FOLDERS",
+    "LoadedAgent",
+    "LoadedCase",
+    "Suite",
+    "declared_side",
+    "load_suite",
+    "packaged_suite",
+    "shipped_suite",
+]

@@ -19,7 +19,7 @@ from unacked.suite.suite import CONTENT_FOLDERS, LoadedAgent, LoadedCase, Suite
 from unacked.suite.terms import declared_tool
 from unacked.tools import REGISTRY
 
-__all__ = ["load_suite"]
+__all__ = ["declared_side", "load_suite"]
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -135,10 +135,11 @@ def _case(
     problems = list(case_problems(document, file, graphs, agents, today=today))
     if problems:
         raise SpecificationError(problems)
-    return LoadedCase(document, file, _declared(file, graphs))
+    return LoadedCase(document, file, declared_side(file, graphs))
 
 
-def _declared(file: CaseFile, graphs: Mapping[str, Graph]) -> Brief:
+def declared_side(file: CaseFile, graphs: Mapping[str, Graph]) -> Brief:
+    """Return a case as it is declared, under the terms of its contract and bound to its graphs."""
     tools = {name: declared_tool(name, file).operation for name in file.tools}
     idempotent = {name: operation.idempotency_mode.honoured for name, operation in tools.items()}
     bound = []

@@ -32,6 +32,11 @@ class Letter:
     payload: Any
     needs: frozenset[int]
 
+    @property
+    def keeps_contract(self) -> bool:
+        """Whether no argument is left out that the contract requires: a tool sends nothing else."""
+        return all(self.args[item.name] is not None for item in self.operation.arguments if item.required)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Answer:
