@@ -25,8 +25,9 @@ __all__ = ["command"]
 def command(*, as_json: bool) -> int:
     """Run what is wrong on purpose, and what is right, and fail if either is mistaken for the other.
 
-    Adapters that are wrong in each known way, agents that are wrong in each known way, and suites whose faults
-    cannot act. Always with the suite that comes with unacked.
+    Adapters that are wrong in each known way, agents that break every rule of every graph once, and suites whose
+    faults cannot act; each with what is right beside it. What cannot be tried is named, with the reason. Always with
+    the suite that comes with unacked.
     """
     with redirect_stdout(sys.stderr), tempfile.TemporaryDirectory(prefix="unacked-") as scratch:
         summary = summary_of(list(self_test(shipped_suite(), Path(scratch))))
@@ -41,15 +42,22 @@ def command(*, as_json: bool) -> int:
 
 def _lines(summary: dict[str, JSON]) -> Iterator[str]:
     for item in summary["items"]:
-        if item["planted"]:
-            rules = ", ".join(item["rules"][:3])
-            told = f"caught {item['caught']} of {item['planted']}  {rules}"
-        else:
-            told = f"false alarms {item['false_alarms']} of {item['benign']}"
-        yield f"{item['kind']:8} {item['name']:26} {item['does']:52} {told}"
+        yield f"{item['kind']:8} {item['name']:26} {item['does']:52} {_told(item)}"
+        yield from (f"  not reached: {what}" for what in item["unreached"])
         if item["gap"]:
             yield f"  GAP: {item['gap']}"
     yield (
         f"caught {summary['caught']} of {summary['planted']} planted; "
         f"{summary['false_alarms']} false alarms in {summary['benign']} benign; {summary['gaps']} gaps"
     )
+
+
+def _told(item: dict[str, JSON]) -> str:
+    if item["of"]:
+        return f"{item['seen']} of {item['of']}"
+    told = []
+    if item["planted"]:
+        told.append(f"caught {item['caught']} of {item['planted']}  {', '.join(item['rules'][:3])}")
+    if item["benign"] or not item["planted"]:
+        told.append(f"false alarms {item['false_alarms']} of {item['benign']}")
+    return "; ".join(told)

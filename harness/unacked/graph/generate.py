@@ -311,10 +311,8 @@ class _Writer:
         if aim is not None and expected.violation != aim:
             self.missed[name] = f"the call is refused by {expected.violation!r}"
             return
-        twin = ()
         ending = self._ends.get((self._behind(steps),)) if purpose is Purpose.WITNESS else None
-        if ending is not None:
-            twin = Script(self._alphabet, (*steps, *ending)).ended()
+        twin = () if ending is None else Script(self._alphabet, (*steps, *ending)).ended()
         events = Script(self._alphabet, every).ended(reason)
         self._keep(Draft(name=name, purpose=purpose, events=events, expected=expected, twin=twin))
 

@@ -27,10 +27,12 @@ from unacked.graph.explore import (
 from unacked.graph.generated import Purpose, Unreached
 from unacked.graph.model import FINISH
 from unacked.graph.monitor import Effects
-from unacked.graph.moves import Call, Event, Result
-from unacked.graph.verdict import Verdict
+from unacked.graph.moves import Call, End, Event, Result
+from unacked.graph.verdict import EndReason, Verdict
 
 __all__ = ["Draft", "answer_of", "drafts"]
+
+_UNKNOWN_TOOL = "make_it_so"
 
 Ends = Mapping[Situation, tuple[Step, ...]]
 """By situation, the shortest allowed way to an end."""
@@ -55,6 +57,7 @@ def drafts(survey: Survey, ends: Ends) -> Iterator[Draft | Unreached]:
     for name in several.declarable():
         yield from several.pairs(name)
         yield from several.orphans(name)
+    yield several.unknown_tool()
     yield from several.at_once()
     yield from several.unseen()
     yield from several.handed_over()
@@ -193,6 +196,16 @@ class _Several:
                     expected=Expected(Verdict.UNSAFE, "orphan", 0, frozenset({self._graph.graph.start})),
                     effects=effects,
                 )
+
+    def unknown_tool(self) -> Draft:
+        """A call of a tool that nobody offers."""
+        call = Call(id="c1", operation=_UNKNOWN_TOOL, args={}, turn=1)
+        return Draft(
+            name="witness/unknown-tool",
+            events=(call, End(reason=EndReason.FINISHED)),
+            expected=Expected(Verdict.FAIL, "unknown_tool", 0, frozenset({self._graph.graph.start})),
+            twin=Script(self._alphabet, self._ends.get(self._space.start, ())).ended(),
+        )
 
     # -- several calls in one turn ---------------------------------------------------------------------------
 

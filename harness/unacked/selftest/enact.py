@@ -209,10 +209,12 @@ class _Attempt:
             except ValidationError:
                 self._note(len(script.turns), Unplayable(f"nobody can answer {dumps(fields)}"))
                 return
-            faults.append([
-                [fault_of(call.operation, nth, fault) for fault in way]
-                for way in self._stage.ways(call.operation, answer.category, fields)
-            ])
+            faults.append(
+                [
+                    [fault_of(call.operation, nth, fault) for fault in way]
+                    for way in self._stage.ways(call.operation, answer.category, fields)
+                ]
+            )
         for chosen in product(*faults):
             made = tuple(fault for way in chosen for fault in way)
             yield replace(longer, faults=(*script.faults, *made), answers=tuple(answers)), names
@@ -221,8 +223,8 @@ class _Attempt:
         """What is otherwise than in the trace after a turn; names that are heard are taken up."""
         results = list(tried.history.named("result"))[-len(turn.calls) :]
         for answer, event in zip(turn.answers, results, strict=True):
-            if event.detail.get("rejected"):
-                return Unplayable(f"the contract of {event.operation} refuses such a call: nothing is sent", True)  # noqa: FBT003
+            if event.detail.get("rejected") and event.operation in tried.brief.tools:
+                return Unplayable(f"the contract of {event.operation} refuses such a call: nothing is sent", True)
             if answer is None:
                 continue
             if event.category != answer.category:
@@ -277,9 +279,10 @@ def _given(events: Sequence[Event]) -> Iterator[tuple[str, Mapping[str, JSON]]]:
         elif isinstance(event, Result):
             heard |= {value for value in event.fields.values() if isinstance(value, str)} - used
     for call in sorted(calls, key=lambda call: answers.get(call.id) == "local_failure"):
-        yield call.operation, {
-            name: value for name, value in call.args.items() if not (isinstance(value, str) and value in heard)
-        }
+        yield (
+            call.operation,
+            {name: value for name, value in call.args.items() if not (isinstance(value, str) and value in heard)},
+        )
 
 
 def _turns(events: Sequence[Event], mistake: int | None) -> Iterator[_Turn]:
@@ -309,9 +312,7 @@ def _bare(
     keyed = [name for name in tools if TOOLS[name].operation.idempotency is not None]
     change = {
         "case": _NAME,
-        "services": {
-            name: used.model_copy(update={"seed": ground.seed(name)}) for name, used in file.services.items()
-        },
+        "services": {name: used.model_copy(update={"seed": ground.seed(name)}) for name, used in file.services.items()},
         "tools": tools,
         "graphs": [use],
         "faults": [],

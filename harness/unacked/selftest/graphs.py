@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 import networkx as nx
 
@@ -25,7 +26,7 @@ from unacked.selftest.provoke import producible, unproducible
 from unacked.suite import LoadedCase, Suite
 from unacked.tools import REGISTRY
 
-__all__ = ["GraphTest", "planted_agents", "unproduced"]
+__all__ = ["GraphTest", "Unproduced", "planted_agents", "unproduced_answers"]
 
 _OF_TWO_AGENTS = ("handed-over/", "informed/")
 """Mistakes that take two agents; a trial has one."""
@@ -58,10 +59,19 @@ def planted_agents(suite: Suite, scratch: Path, coverage: Coverage) -> Iterator[
         yield _Planter(suite, ground, graph, scratch, coverage).test()
 
 
-def unproduced(coverage: Coverage) -> dict[str, str | None]:
-    """Return the (graph, operation, category) that no trial produced, with the reason where one is known."""
-    pairs = ((graph, *pair) for graph, missing in coverage.missing_pairs().items() for pair in missing)
-    return {f"{graph}: {name}/{category}": _reason(name, category) for graph, name, category in pairs}
+class Unproduced(NamedTuple):
+    """An answer that a graph has a way on from and that no trial produced; ``reason`` where one is known."""
+
+    graph: str
+    operation: str
+    category: str
+    reason: str | None
+
+
+def unproduced_answers(coverage: Coverage) -> list[Unproduced]:
+    """Return the answers that no trial produced."""
+    missing = coverage.missing_pairs().items()
+    return [Unproduced(graph, *pair, _reason(*pair)) for graph, pairs in missing for pair in pairs]
 
 
 def _reason(operation: str, category: str) -> str | None:
@@ -115,7 +125,8 @@ class _Planter:
         for case in self._suite.cases.values():
             for bound in case.declared.graphs if case.declared is not None else ():
                 if bound.name == self._graph.name:
-                    found.setdefault(tuple(sorted(bound.roles.items(), key=str)), (case, bound.roles))
+                    roles = {role: name if name in case.offered else None for role, name in bound.roles.items()}
+                    found.setdefault(tuple(sorted(roles.items(), key=str)), (case, roles))
         return sorted(found.values(), key=lambda item: -sum(role is not None for role in item[1].values()))
 
     def _play(self, base: LoadedCase, variant: Variant) -> None:

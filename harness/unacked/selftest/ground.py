@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from unacked.canonical import JSON
 from unacked.suite import Suite
@@ -97,5 +97,3 @@ class Names:
         if unnamed and heard is not None and heard not in self._known.values():
             self._known[value] = heard
         return bool(self.said(value) == heard)
-
-

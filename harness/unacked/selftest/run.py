@@ -11,6 +11,8 @@ from unacked.adapter import Report, cases_of, check, reference, supervised
 from unacked.canonical import JSON
 from unacked.engine import RunRequest, execute, expected_of_control, make_plan, open_run, read_verdicts
 from unacked.errors import ExitCode, SpecificationError
+from unacked.graph.coverage import Coverage
+from unacked.selftest.graphs import GraphTest, planted_agents, unproduced_answers
 from unacked.selftest.planted import PLANTED, Planted
 from unacked.suite import Suite, load_suite
 
@@ -33,7 +35,9 @@ _PATIENCE_S = 2.0
 class Item:
     """One thing that was tried. ``planted`` of what was tried is wrong on purpose, ``benign`` is right.
 
-    ``rules`` are those under which it was caught. ``gap`` says what is missing, where something is.
+    ``rules`` are those under which it was caught. ``seen`` of all that there is, ``of``, was met, where that is what
+    the item is about. ``unreached`` names what cannot be tried, with the reason. ``gap`` says what is missing, where
+    something is.
     """
 
     kind: str
@@ -44,6 +48,9 @@ class Item:
     benign: int = 0
     false_alarms: int = 0
     rules: Sequence[str] = ()
+    seen: int = 0
+    of: int = 0
+    unreached: Sequence[str] = ()
     gap: str | None = None
 
     def as_json(self) -> dict[str, JSON]:
@@ -57,6 +64,9 @@ class Item:
             "benign": self.benign,
             "false_alarms": self.false_alarms,
             "rules": list(self.rules),
+            "seen": self.seen,
+            "of": self.of,
+            "unreached": list(self.unreached),
             "gap": self.gap,
         }
 
@@ -68,6 +78,7 @@ def self_test(root: Path, scratch: Path) -> Iterator[Item]:
     for planted in PLANTED:
         yield _planted(planted, suite)
     yield from _agents(suite, scratch)
+    yield from _graphs(suite, scratch)
     yield from _broken_suites(suite, scratch)
 
 
@@ -158,6 +169,68 @@ def _agents(suite: Suite, scratch: Path) -> Iterator[Item]:
             rules=[rule for rule, _ in Counter(found).most_common()] if wrong else (),
             gap=gap if own else "it was never tried",
         )
+
+
+# Graphs
+
+
+def _graphs(suite: Suite, scratch: Path) -> Iterator[Item]:
+    """Break every rule of every graph end to end, and give every answer that a graph has a way on from."""
+    coverage = Coverage()
+    for test in planted_agents(suite, scratch, coverage):
+        yield graph_item(test)
+    missing = [f"{graph}/{rule}" for graph, rule in coverage.missing_rules()]
+    yield Item(
+        "coverage",
+        "named rules",
+        "are violated by some agent",
+        seen=coverage.forbids.seen,
+        of=coverage.forbids.of,
+        gap=f"never violated: {', '.join(missing)}" if missing else None,
+    )
+    unproduced = unproduced_answers(coverage)
+    unexplained = sorted(f"{answer.operation}/{answer.category}" for answer in unproduced if answer.reason is None)
+    by_reason: dict[tuple[str, str], set[str]] = {}
+    for answer in unproduced:
+        if answer.reason is not None:
+            by_reason.setdefault((answer.category, answer.reason), set()).add(answer.operation)
+    yield Item(
+        "coverage",
+        "answers",
+        "that a graph has a way on from are given",
+        seen=coverage.environment.seen,
+        of=coverage.environment.of,
+        unreached=[
+            f"{category} of {', '.join(sorted(names))}: {reason}"
+            for (category, reason), names in sorted(by_reason.items())
+        ],
+        gap=f"never given: {', '.join(unexplained)}" if unexplained else None,
+    )
+
+
+def graph_item(test: GraphTest) -> Item:
+    """Return what became of the planted agents of one graph, and the first gap of each kind."""
+    gaps = [
+        f"{len(found)} {told}, such as {name}: {reason}"
+        for told, found in (
+            ("escaped", test.escaped),
+            ("false alarms", test.alarms),
+            ("could not be played", test.unplayed),
+        )
+        for name, reason in sorted(found.items())[:1]
+    ]
+    return Item(
+        "graph",
+        test.graph,
+        "every named rule and every guard is broken",
+        planted=len(test.caught) + len(test.escaped),
+        caught=len(test.caught),
+        benign=test.benign,
+        false_alarms=len(test.alarms),
+        rules=[str(rule) for rule, _ in Counter(test.caught.values()).most_common()],
+        unreached=[f"{aim}: {reason}" for aim, reason in sorted(test.unreached.items())],
+        gap="; ".join(gaps) or None,
+    )
 
 
 # Suites
