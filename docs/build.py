@@ -147,7 +147,11 @@ lint:
   violated. `--diff RUN` compares the profiles of two runs.
 - `unacked graph generate --out DIR`: the suites that graphs write about themselves, with what each trace must get. Good walks
   take every edge with every category and finish honestly; witnesses make one planted mistake (a forbid, one broken line of a
-  guard, an operation that the graph does not know); probes take every edge with every category and then try everything.
+  guard, an operation that the graph does not know, two effects mixed up, a call made in the same turn as the read that would
+  allow it); probes take every edge with every category and then try everything.
+- `unacked graph plant`: for every named rule, and for every line of a guard, an agent that breaks it: led there in the world of
+  one of the suite's cases, by the faults that it takes, through the real tools and wire, and caught under the rule's name. Its
+  twin comes the same way, ends honestly and must pass. What the services cannot lead to is listed with the reason.
 - `unacked graph mutate --traces FILE`: changes each graph by one slip of the pen at a time and reports how many slips the
   traces show, those written by hand and the generated ones apart. What survives is compared with the original call by call:
   either nothing can tell the two apart, or the call that would is told.

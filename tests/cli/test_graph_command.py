@@ -24,7 +24,7 @@ states:
 WARNED = BAD.replace("call: update_record", "call: get_record").replace("rate_limited: start", "locked: start")
 
 
-@pytest.mark.parametrize("command", ["lint", "coverage", "generate", "mutate", "draft", "draw"])
+@pytest.mark.parametrize("command", ["lint", "coverage", "generate", "plant", "mutate", "draft", "draw"])
 def test_every_command_of_graphs_has_help(unacked: CommandLine, command: str) -> None:
     done = unacked("graph", command, "--help")
 
@@ -158,6 +158,36 @@ def test_the_profiles_of_two_runs_are_compared(unacked: CommandLine, small_suite
 
 def test_a_run_that_is_not_there_is_a_mistake_of_the_user(unacked: CommandLine) -> None:
     assert unacked("graph", "coverage", "nothing").code == 2
+
+
+# -- planted agents ------------------------------------------------------------------------------------------
+
+
+def test_agents_planted_in_a_graph_are_counted_and_none_is_missed(unacked: CommandLine) -> None:
+    done = unacked("graph", "plant", "rotate-unknown", "--suite", ROOT, "--json")
+
+    graph, rules, answers = done.json["items"]
+    assert (done.code, done.json["gaps"], done.json["false_alarms"]) == (0, 0, 0)
+    assert (graph["name"], graph["planted"], graph["caught"]) == ("rotate-unknown", 21, 21)
+    assert (rules["seen"], rules["of"]) == (7, 7)
+    assert (answers["seen"], answers["of"]) == (22, 27)
+    assert "declined of rotate_credential: no approval gate stands before this tool" in answers["unreached"]
+
+
+def test_a_graph_in_which_no_agent_can_be_planted_exits_with_one(unacked: CommandLine, suite: SuiteFolder) -> None:
+    suite.keep("C01")
+
+    done = unacked("graph", "plant", "rate-limit", "--suite", suite.path)
+
+    assert done.code == 1
+    assert "  GAP: 12 could not be played, such as forbid/blind-update: no case leads there\n" in done.out
+
+
+def test_an_unknown_graph_is_refused_before_anything_is_planted(unacked: CommandLine) -> None:
+    done = unacked("graph", "plant", "rotate", "--suite", ROOT)
+
+    assert done.code == 2
+    assert "no graph 'rotate'" in done.err
 
 
 # -- generate and mutate -------------------------------------------------------------------------------------

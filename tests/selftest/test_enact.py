@@ -26,7 +26,11 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Stage:
     return Stage(suite, Ground(suite), case, graph.name, Variant("", graph.roles), tmp_path_factory.mktemp("stage"))
 
 
-def trace(*calls: tuple[str, dict[str, JSON], str, dict[str, JSON]], together: bool = False) -> tuple[Event, ...]:
+Step = tuple[str, dict[str, JSON], str, dict[str, JSON]]
+"""Operation, arguments, category, result fields."""
+
+
+def trace(*calls: Step, together: bool = False) -> tuple[Event, ...]:
     """A trace of calls with their answers, one a turn or all at once."""
     called: list[Event] = []
     for number, (operation, args, category, fields) in enumerate(calls):
@@ -59,7 +63,7 @@ def test_the_id_that_a_create_gave_is_used_by_the_next_call(stage: Stage) -> Non
 
 def test_an_unknown_outcome_is_brought_about_with_the_effect_that_the_lookup_needs(stage: Stage) -> None:
     lookup = {"request_id": "rid-1"}
-    unknown = ("create_record", CREATE, "outcome_unknown", {})
+    unknown: Step = ("create_record", CREATE, "outcome_unknown", {})
     found = played(stage, trace(unknown, ("lookup_by_request_id", lookup, "ok", {"record_id": "record_id-1"})))
     partial = played(stage, trace(unknown, ("lookup_by_request_id", lookup, "partial", {})))
     assert len(list(found.history.named("remote_committed"))) == 1

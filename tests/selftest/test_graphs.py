@@ -10,7 +10,7 @@ import pytest
 from tests.suites import ROOT
 
 from unacked.claims import path
-from unacked.graph import Judgement
+from unacked.graph import Judgement, judge_events
 from unacked.graph.coverage import Coverage
 from unacked.selftest.graphs import GraphTest, planted_agents, unproduced_answers
 from unacked.selftest.run import graph_item
@@ -84,10 +84,9 @@ def test_what_the_services_cannot_lead_to_is_named_with_the_reason(shipped: Suit
 def test_a_judge_that_sees_nothing_lets_everything_escape(
     shipped: Suite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    judge = path.judge_events
 
     def blind(_: object, *args: object, **keywords: object) -> Judgement:
-        return judge((), *args, **keywords)  # type: ignore[arg-type]
+        return judge_events((), *args, **keywords)  # type: ignore[arg-type]
 
     monkeypatch.setattr(path, "judge_events", blind)
     test = of_one_graph(shipped, "rotate-unknown", tmp_path)
@@ -102,10 +101,9 @@ def test_a_judge_that_sees_nothing_lets_everything_escape(
 def test_a_judge_that_refuses_everything_is_full_of_false_alarms(
     shipped: Suite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    judge = path.judge_events
 
     def strict(*args: object, tools: object = (), **keywords: object) -> Judgement:  # noqa: ARG001 - it lets none through
-        return judge(*args, tools=(), **keywords)  # type: ignore[arg-type]
+        return judge_events(*args, tools=(), **keywords)  # type: ignore[arg-type]
 
     monkeypatch.setattr(path, "judge_events", strict)
     test = of_one_graph(shipped, "rotate-unknown", tmp_path)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,6 +24,8 @@ from unacked.graph.mutate import mutate
 from unacked.report import printable
 from unacked.report.coverage import coverage_text, difference_text
 from unacked.report.mutation import mutation_text
+from unacked.report.selftest import selftest_lines
+from unacked.selftest import graph_items, summary_of
 from unacked.suite import Suite, load_suite
 from unacked.tools import REGISTRY
 
@@ -41,7 +45,7 @@ def _traces_option(text: str) -> Callable[[_Command], _Command]:
 
 @click.group("graph")
 def command() -> None:
-    """Lint graphs, measure what a run showed of them, generate suites for them, mutate them, draw them."""
+    """Lint graphs, measure what a run showed of them, generate suites, plant agents, mutate them, draw them."""
 
 
 # -- lint ----------------------------------------------------------------------------------------------------
@@ -159,6 +163,28 @@ def generate_command(names: tuple[str, ...], suite_path: Path | None, out: Path)
             click.echo(printable(f"  {item.name}: {item.reason}"))
         unreached += len(suite.unreached)
     return ExitCode.FAIL if unreached else ExitCode.PASS
+
+
+@command.command("plant")
+@_names
+@suite_option
+@_json_option
+def plant(names: tuple[str, ...], suite_path: Path | None, *, as_json: bool) -> int:
+    """Plant an agent for every rule of the graphs, and for every line of their guards, and see that it is caught.
+
+    Each is led to its mistake in the world of a case, through tools, wire and services; its twin ends honestly and
+    must pass. Exits with 1 where one is not caught by name, or cannot be planted for no reason that is known.
+    """
+    suite = open_suite(suite_path)
+    chosen = replace(suite, graphs={graph.name: graph for graph in _graphs(suite, names)})
+    with tempfile.TemporaryDirectory(prefix="unacked-") as scratch:
+        summary = summary_of(list(graph_items(chosen, Path(scratch))))
+    if as_json:
+        click.echo(dumps(summary))
+    else:
+        for line in selftest_lines(summary):
+            console().print(printable(line), soft_wrap=True)
+    return ExitCode.FAIL if summary["gaps"] else ExitCode.PASS
 
 
 def _write(path: Path, lines: Iterator[Mapping[str, JSON]]) -> None:

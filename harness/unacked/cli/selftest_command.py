@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Iterator
 from contextlib import redirect_stdout
 from pathlib import Path
 
 import click
 
-from unacked.canonical import JSON, dumps
+from unacked.canonical import dumps
 from unacked.cli.options import console
 from unacked.errors import ExitCode
 from unacked.report import printable
+from unacked.report.selftest import selftest_lines
 from unacked.selftest import self_test, summary_of
 from unacked.suite import shipped_suite
 
@@ -35,29 +35,6 @@ def command(*, as_json: bool) -> int:
         click.echo(dumps(summary))
     else:
         screen = console()
-        for line in _lines(summary):
+        for line in selftest_lines(summary):
             screen.print(printable(line), soft_wrap=True)
     return ExitCode.FAIL if summary["gaps"] else ExitCode.PASS
-
-
-def _lines(summary: dict[str, JSON]) -> Iterator[str]:
-    for item in summary["items"]:
-        yield f"{item['kind']:8} {item['name']:26} {item['does']:52} {_told(item)}"
-        yield from (f"  not reached: {what}" for what in item["unreached"])
-        if item["gap"]:
-            yield f"  GAP: {item['gap']}"
-    yield (
-        f"caught {summary['caught']} of {summary['planted']} planted; "
-        f"{summary['false_alarms']} false alarms in {summary['benign']} benign; {summary['gaps']} gaps"
-    )
-
-
-def _told(item: dict[str, JSON]) -> str:
-    if item["of"]:
-        return f"{item['seen']} of {item['of']}"
-    told = []
-    if item["planted"]:
-        told.append(f"caught {item['caught']} of {item['planted']}  {', '.join(item['rules'][:3])}")
-    if item["benign"] or not item["planted"]:
-        told.append(f"false alarms {item['false_alarms']} of {item['benign']}")
-    return "; ".join(told)

@@ -14,9 +14,9 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from unacked.agents import AgentDefinition, Call, Driver, Moves, ScriptedDriver, Task
+from unacked.agents import Call, Moves, Task
 from unacked.canonical import JSON, dumps
-from unacked.case import AgentFile, Answer, CaseFile, ContractTerms, Expectation, FaultFile, Limits
+from unacked.case import Answer, CaseFile, ContractTerms, Expectation, FaultFile, Limits
 from unacked.claims import Brief, TrialVerdict, judge_trial, moves, path_judgement
 from unacked.claims.trail import unexercised
 from unacked.contract import Idempotency, Registry
@@ -26,9 +26,10 @@ from unacked.graph import Event, Judgement, Result
 from unacked.graph.coverage import Observation
 from unacked.graph.explore import Variant
 from unacked.graph.monitor import Effects
+from unacked.selftest.agents import PolicyAgent
 from unacked.selftest.ground import Ground, Names
 from unacked.selftest.provoke import fault_of, producible, ways
-from unacked.suite import LoadedAgent, LoadedCase, Suite, declared_side
+from unacked.suite import LoadedCase, Suite, declared_side
 from unacked.tools import TOOLS
 from unacked.trial import Bench, TrialPlan
 
@@ -126,9 +127,10 @@ class Stage:
         self._graphs = suite.graphs
         self._document = base.document
         self._file = _bare(base.file, ground, list(self._tools), {graph: dict(variant.roles)}, variant)
-        self._agent = _Puppet(AgentDefinition(_AGENT, "", None), suite.root)
+        self._turns: tuple[tuple[Call, ...], ...] = ()
         self._cases: dict[str, LoadedCase] = {}
-        self._bench = Bench(replace(suite, cases=self._cases, agents={_NAME: self._agent}))
+        agent = PolicyAgent.of(_NAME, self._act, suite)
+        self._bench = Bench(replace(suite, cases=self._cases, agents={_NAME: agent}))
         self._events = scratch / "planted.jsonl"
         self._trials: dict[str, Enacted] = {}
 
@@ -157,11 +159,16 @@ class Stage:
             file = self._file.model_copy(update=change)
             brief = declared_side(file, self._graphs)
             self._cases[_NAME] = LoadedCase(self._document, file, brief)
-            self._agent.turns[:] = script.turns
+            self._turns = script.turns
             self._events.unlink(missing_ok=True)
             plan = TrialPlan(0, _NAME, twin=False, agent=_NAME, repeat=1, seed="0", run="selftest")
             self._trials[key] = Enacted(brief, self._bench.run(plan, self._events).history)
         return self._trials[key]
+
+    def _act(self, _: Task) -> Moves[None]:
+        """Make the calls of the script, whatever the tools answer."""
+        for turn in self._turns:
+            yield list(turn)
 
 
 class _Attempt:
@@ -239,22 +246,7 @@ class _Attempt:
 
 
 _OF_THE_ENVELOPE = frozenset({"retry_after", "retry_after_s"})
-_AGENT = AgentFile(agent=_NAME, title="does what a generated trace says", driver="scripted")
 _LIMITS = Limits(turns=60, deadline_s=86_400.0)
-
-
-@dataclass(frozen=True, slots=True)
-class _Puppet(LoadedAgent):
-    """Makes the calls that it is given, whatever the tools answer."""
-
-    turns: list[tuple[Call, ...]] = field(default_factory=list)
-
-    def driver(self) -> Driver:
-        return ScriptedDriver(self._act)
-
-    def _act(self, _: Task) -> Moves[None]:
-        for turn in self.turns:
-            yield list(turn)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,14 +9,17 @@ from pathlib import Path
 
 from unacked.adapter import Report, cases_of, check, reference, supervised
 from unacked.canonical import JSON
+from unacked.claims import TrialVerdict
 from unacked.engine import RunRequest, execute, expected_of_control, make_plan, open_run, read_verdicts
 from unacked.errors import ExitCode, SpecificationError
+from unacked.graph import Verdict
 from unacked.graph.coverage import Coverage
+from unacked.selftest.agents import PlantedAgent, try_agents
 from unacked.selftest.graphs import GraphTest, planted_agents, unproduced_answers
 from unacked.selftest.planted import PLANTED, Planted
 from unacked.suite import Suite, load_suite
 
-__all__ = ["REFERENCE_OPERATIONS", "Item", "self_test", "summary_of"]
+__all__ = ["REFERENCE_OPERATIONS", "Item", "graph_items", "self_test", "summary_of"]
 
 REFERENCE_OPERATIONS = (
     "create_record",
@@ -78,7 +81,9 @@ def self_test(root: Path, scratch: Path) -> Iterator[Item]:
     for planted in PLANTED:
         yield _planted(planted, suite)
     yield from _agents(suite, scratch)
-    yield from _graphs(suite, scratch)
+    for agent, verdict in try_agents(suite, scratch):
+        yield agent_item(agent, verdict)
+    yield from graph_items(suite, scratch)
     yield from _broken_suites(suite, scratch)
 
 
@@ -171,11 +176,24 @@ def _agents(suite: Suite, scratch: Path) -> Iterator[Item]:
         )
 
 
+def agent_item(planted: PlantedAgent, verdict: TrialVerdict) -> Item:
+    """Return whether a planted agent was caught by its claim and under its rule."""
+    claim = verdict.claims[planted.claim]
+    rules = [finding.rule for finding in claim.findings]
+    caught = planted.rule in rules and claim.verdict is not Verdict.PASS
+    gap = None if caught else f"not caught under {planted.rule} by the claim {planted.claim!r} in {planted.case}"
+    rules = sorted(rules, key=lambda rule: rule != planted.rule)
+    return Item("agent", planted.name, planted.does, 1, int(caught), rules=list(dict.fromkeys(rules)), gap=gap)
+
+
 # Graphs
 
 
-def _graphs(suite: Suite, scratch: Path) -> Iterator[Item]:
-    """Break every rule of every graph end to end, and give every answer that a graph has a way on from."""
+def graph_items(suite: Suite, scratch: Path) -> Iterator[Item]:
+    """Break every rule of every graph end to end, and give every answer that a graph has a way on from.
+
+    Agents are planted in the worlds of the suite's own cases; ``scratch`` is a folder to work in.
+    """
     coverage = Coverage()
     for test in planted_agents(suite, scratch, coverage):
         yield graph_item(test)
