@@ -171,7 +171,7 @@ def test_agents_planted_in_a_graph_are_counted_and_none_is_missed(unacked: Comma
     assert (graph["name"], graph["planted"], graph["caught"]) == ("rotate-unknown", 21, 21)
     assert (rules["seen"], rules["of"]) == (7, 7)
     assert (answers["seen"], answers["of"]) == (22, 27)
-    assert "declined of rotate_credential: no approval gate stands before this tool" in answers["unreached"]
+    assert "declined of rotate_credential: no approval gate stands before a tool here" in answers["unreached"]
 
 
 def test_a_graph_in_which_no_agent_can_be_planted_exits_with_one(unacked: CommandLine, suite: SuiteFolder) -> None:

@@ -23,7 +23,7 @@ def test_what_a_tool_declares_can_be_produced_but_for(operation: str, left: set[
 
 
 def test_what_nothing_produces_has_a_reason() -> None:
-    assert unproducible("declined") == "no approval gate stands before this tool"
+    assert unproducible("declined") == "no approval gate stands before a tool here"
     assert unproducible("imagined") == "no fault makes a service answer so"
 
 

@@ -46,12 +46,13 @@ _LOST: Mapping[str, Sequence[Fault]] = {
 """What leaves the effect open: done, and not done."""
 
 _REASONS: Mapping[str, str] = {
-    "declined": "no approval gate stands before this tool",
-    "locked": "no directory that can be locked stands behind this tool",
-    "evidence_required": "this tool asks for no evidence of a complete inventory",
+    "declined": "no approval gate stands before a tool here",
+    "locked": "nothing here can be locked",
+    "evidence_required": "nothing here asks for the evidence of a complete inventory",
     "confirmed_failure": "the service documents no failure of this operation",
     "partial": "the answer is one object, which has no parts",
 }
+"""Why nothing produces a category that a contract declares."""
 
 
 @cache
