@@ -39,6 +39,7 @@ def operations(trace: GeneratedTrace) -> list[str]:
         ("at-once/attach_note", "concurrent_mutation", 3),
         ("unseen/note-on-unconfirmed", "note-on-unconfirmed", 3),
         ("handed-over/second-create", "second-create", 2),
+        ("handed-over/claim", "unseen_result", 4),
     ],
 )
 def test_a_mistake_of_several_is_refused_by_its_rule(traces: Traces, name: str, violation: str, event: int) -> None:

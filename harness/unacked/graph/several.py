@@ -61,6 +61,7 @@ def drafts(survey: Survey, ends: Ends) -> Iterator[Draft | Unreached]:
     yield from several.at_once()
     yield from several.unseen()
     yield from several.handed_over()
+    yield from several.claimed_for_another()
 
 
 def answer_of(alphabet: Alphabet, letter: Letter) -> Answer:
@@ -286,6 +287,31 @@ class _Several:
                 told = tuple(_handed(event, 2 * len(way), index, seen_by) for index, event in enumerate(events))
                 yield Draft(name=f"witness/{name}/{edge.id}", events=told, expected=expected, blame=blame)
             return
+
+    def claimed_for_another(self) -> Iterator[Draft]:
+        """One agent does the work and another claims success, who was shown the results or was not."""
+        for situation in self._space.situations():
+            way = self._space.way(situation)
+            finish = self._success(situation) if way else None
+            if finish is None:
+                continue
+            events = Script(self._alphabet, (*way, finish.step)).ended()
+            claim, states = 2 * len(way), frozenset({self._graph.graph.start, situation[0].state})
+            lost, told = (
+                tuple(_handed(event, claim, index, seen_by) for index, event in enumerate(events))
+                for seen_by in (("first",), ("first", "second"))
+            )
+            refused = Expected(Verdict.FAIL, "unseen_result", claim, states)
+            passed = Expected(Verdict.PASS, None, None, states)
+            yield Draft(name="witness/handed-over/claim", events=lost, expected=refused, twin=told)
+            yield Draft(name="walk/handed-over/claim", purpose=Purpose.WALK, events=told, expected=passed)
+            return
+
+    def _success(self, situation: Situation) -> Arrival | None:
+        """The claim of success, where it is allowed."""
+        arrivals = self._space.arrivals(situation)
+        claims = (item for item in arrivals if item.step.letter.operation.name == FINISH)
+        return next((item for item in claims if item.step.letter.args.get("status") == "success"), None)
 
 
 def _handed(event: Event, mistake: int, index: int, seen_by: Sequence[str]) -> Event:

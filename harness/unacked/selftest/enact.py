@@ -18,7 +18,7 @@ from unacked.agents import Call, Moves, Task
 from unacked.canonical import JSON, dumps
 from unacked.case import Answer, CaseFile, ContractTerms, Expectation, FaultFile, Limits
 from unacked.claims import Brief, TrialVerdict, judge_trial, moves, path_judgement
-from unacked.claims.trail import unexercised
+from unacked.claims.receipt import unfired
 from unacked.contract import Idempotency, Registry
 from unacked.event import History
 from unacked.graph import Call as CallMove
@@ -241,8 +241,8 @@ class _Attempt:
             for name, value in answer.fields.items() if len(turn.calls) == 1 else ():
                 if name not in _OF_THE_ENVELOPE and not names.hears(value, said.get(name)):
                     return Unplayable(f"{event.operation} gives {name} {said.get(name)!r}, not {names.said(value)!r}")
-        unfired = unexercised(tried.brief, tried.history).findings
-        return Unplayable(f"the fault never fires: {unfired[0].expected}") if unfired else None
+        idle = unfired(tried.brief, tried.history)
+        return Unplayable(f"the fault never fires: {idle[0]}") if idle else None
 
 
 _OF_THE_ENVELOPE = frozenset({"retry_after", "retry_after_s"})
