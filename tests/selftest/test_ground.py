@@ -17,10 +17,14 @@ def ground() -> Ground:
 
 
 def test_seeds_of_all_cases_lie_together_and_no_row_twice(ground: Ground) -> None:
-    assert ground.seed("credentials") == {
+    assert ground.seed("credentials", {}) == {
         "credentials": [{"name": "billing-db", "version": 4}, {"name": "mail-relay", "version": 2}]
     }
-    assert sorted(ground.seed("permissions")["subjects"]) == ["dana", "eve", "records-bot"]
+    assert sorted(ground.seed("permissions", {})["subjects"]) == ["dana", "eve", "records-bot"]
+
+
+def test_what_is_no_row_is_as_in_the_case_itself(ground: Ground) -> None:
+    assert ground.seed("credentials", {"slow": True})["slow"] is True
 
 
 def test_arguments_are_those_that_scripts_of_the_operation_use_first(ground: Ground) -> None:

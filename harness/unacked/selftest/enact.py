@@ -304,7 +304,9 @@ def _bare(
     keyed = [name for name in tools if TOOLS[name].operation.idempotency is not None]
     change = {
         "case": _NAME,
-        "services": {name: used.model_copy(update={"seed": ground.seed(name)}) for name, used in file.services.items()},
+        "services": {
+            name: used.model_copy(update={"seed": ground.seed(name, used.seed)}) for name, used in file.services.items()
+        },
         "tools": tools,
         "graphs": [use],
         "faults": [],

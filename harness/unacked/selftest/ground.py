@@ -23,9 +23,9 @@ class Ground:
             for service, use in case.file.services.items():
                 _lay(self._seeds.setdefault(service, {}), use.seed)
 
-    def seed(self, service: str) -> dict[str, JSON]:
-        """Return everything that a service holds in some case."""
-        return self._seeds.get(service, {})
+    def seed(self, service: str, own: Mapping[str, JSON]) -> dict[str, JSON]:
+        """Return everything that a service holds in some case; how it is set is as in the case's ``own`` seed."""
+        return {**own, **self._seeds.get(service, {})}
 
     def usual(self, operation: str, argument: str) -> Iterator[JSON]:
         """Yield what is put in this place: by scripts of this operation, then by others, then what services hold."""
@@ -41,8 +41,10 @@ class Ground:
 
 
 def _lay(ground: dict[str, JSON], seed: Mapping[str, JSON]) -> None:
-    """Add rows that are not there yet; a row is known by its first field."""
+    """Add rows that are not there yet; a row is known by its first field. What is no list of rows is a setting."""
     for kind, rows in seed.items():
+        if not isinstance(rows, list):
+            continue
         known = ground.setdefault(kind, [])
         taken = {_identity(row) for row in known}
         known.extend(row for row in rows if _identity(row) not in taken)
