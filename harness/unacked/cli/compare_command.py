@@ -11,7 +11,8 @@ from unacked.canonical import dumps
 from unacked.cli.options import console, out_option
 from unacked.cli.sides import open_side
 from unacked.compare import Comparison, Divergence, Side, Step, Tally, compare, first_divergence, steps_of
-from unacked.engine import RunFolder, observations, stored_history
+from unacked.engine import RunFolder, stored_history
+from unacked.engine.observations import observations
 from unacked.errors import ExitCode, Place, Problem, SpecificationError
 from unacked.graph.coverage import cover, profile_difference
 from unacked.report.comparison import EdgeRates, comparison_text

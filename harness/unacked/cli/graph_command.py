@@ -12,7 +12,8 @@ import click
 
 from unacked.canonical import JSON, dumps
 from unacked.cli.options import console, open_suite, out_option, suite_option
-from unacked.engine import RunFolder, find_run, observations, read_verdicts, stored_paths
+from unacked.engine import RunFolder, find_run, read_verdicts, stored_paths
+from unacked.engine.observations import observations
 from unacked.errors import ExitCode, HarnessError, Place, Problem, SpecificationError, nearest
 from unacked.graph import BoundGraph, Graph, Verdict, judge, read_traces
 from unacked.graph.coverage import Coverage, comparable, cover, profile_difference

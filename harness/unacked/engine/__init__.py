@@ -3,7 +3,7 @@
 from unacked.engine.audit import Difference, rejudge, verify
 from unacked.engine.folder import RunFolder, find_run
 from unacked.engine.leaks import Canaries
-from unacked.engine.paths import StoredPath, observations, stored_history, stored_paths
+from unacked.engine.paths import StoredPath, stored_history, stored_paths
 from unacked.engine.plan import Plan, RunRequest, make_plan
 from unacked.engine.run import Outcome, execute, open_run
 from unacked.engine.summary import expected_of_control, summarize
@@ -21,7 +21,6 @@ __all__ = [
     "expected_of_control",
     "find_run",
     "make_plan",
-    "observations",
     "open_run",
     "read_verdicts",
     "rejudge",

@@ -12,11 +12,10 @@ from unacked.engine.folder import RunFolder
 from unacked.engine.verdicts import read_verdicts
 from unacked.event import History
 from unacked.graph import Event, Judgement, judge_events
-from unacked.graph.coverage import Observation
-from unacked.suite import Suite, load_suite
+from unacked.suite import Suite
 from unacked.trail import TrialName, read_history
 
-__all__ = ["StoredPath", "observations", "stored_history", "stored_paths"]
+__all__ = ["StoredPath", "stored_history", "stored_paths"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,20 +41,6 @@ def stored_paths(folder: RunFolder, suite: Suite, trials: Collection[str] | None
 def stored_history(folder: RunFolder, run: str, line: Mapping[str, JSON]) -> History:
     """Read and verify the record of the trial that a line of ``verdicts.jsonl`` is about; raises RecordError."""
     return read_history(folder.events(line["index"], line["trial"]), TrialName(run, line["trial"], line["case"]))
-
-
-def observations(folder: RunFolder) -> Iterator[Observation]:
-    """Yield what every trial of a run showed of its graphs, judged by the suite that the run holds."""
-    for path in stored_paths(folder, load_suite(folder.suite, run_code=False)):
-        yield Observation(
-            case=path.brief.case.case,
-            fixture=path.brief.name,
-            agent=path.agent,
-            graphs=path.brief.graphs,
-            tools=path.brief.tools.keys(),
-            events=path.moves,
-            judgement=path.judgement,
-        )
 
 
 def _path(trial: str, agent: str, brief: Brief, history: History) -> StoredPath:
