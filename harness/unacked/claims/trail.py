@@ -18,7 +18,7 @@ __all__ = ["secret_leaked", "trail_claim", "unexercised"]
 def trail_claim(brief: Brief, history: History) -> Claim:
     """Judge the record itself. Whether the chain holds is checked where the file is read."""
     return Claim.of(
-        "trail", (*_crash(history), *_egress(history), *_ids(history), *_expected(brief, history), *_leaks(history))
+        "trail", (*_crash(history), *_egress(history), *_ids(brief, history), *_expected(brief, history), *_leaks(history))
     )
 
 
@@ -61,11 +61,11 @@ def _egress(history: History) -> Iterator[Finding]:
             )
 
 
-def _ids(history: History) -> Iterator[Finding]:
+def _ids(brief: Brief, history: History) -> Iterator[Finding]:
     dispatched = Counter(event.id for event in history.named("dispatch_started"))
     received = Counter(event.id for event in history.named("remote_received"))
     known = {call_of(event.id) for event in history.named("signed_in", "dispatch_started") if event.id}
-    yield from _sent_again(history)
+    yield from _sent_again(brief, history)
     for correlation_id, count in dispatched.items():
         if count > 1:
             yield Finding(
@@ -90,12 +90,18 @@ def _ids(history: History) -> Iterator[Finding]:
             yield Finding("no-result", Verdict.ERROR, f"a result of {correlation_id}", "there is none")
 
 
-def _sent_again(history: History) -> Iterator[Finding]:
-    """A call may be made a second time under another id, where a 401 says that the first was refused for its token."""
+def _sent_again(brief: Brief, history: History) -> Iterator[Finding]:
+    """A call may be made a second time under another id, where a 401 says that the first was refused for its token.
+
+    A tool that follows the pages of a collection sends each later one under ``<id>.<number>``.
+    """
+    called = {event.id: event.operation for event in history.named("dispatch_started")}
     requests: dict[tuple[str, str | None], list[str]] = {}
     for event in history.named("remote_received"):
         if event.id is not None:
-            ids = requests.setdefault((call_of(event.id), event.operation), [])
+            operation = event.operation or called.get(call_of(event.id))
+            sent = _page_of(event.id) if _is_collection(brief, operation) else call_of(event.id)
+            ids = requests.setdefault((sent, operation), [])
             ids += [] if event.id in ids else [event.id]
     refused = {event.id for event in history.named("remote_responded") if event.detail.get("status") == 401}
     for (correlation_id, _), (first, *more) in requests.items():
@@ -107,6 +113,17 @@ def _sent_again(history: History) -> Iterator[Finding]:
                 f"{correlation_id} was sent {1 + len(more)} times",
                 "the adapter sends again by itself; that is not the agent's doing",
             )
+
+
+def _page_of(correlation_id: str) -> str:
+    call, _, rest = correlation_id.partition(".")
+    number = rest.partition(".")[0]
+    return f"{call}.{number}" if number.isdecimal() else call
+
+
+def _is_collection(brief: Brief, operation: str | None) -> bool:
+    contract = brief.tools.get(operation or "")
+    return contract is not None and "items" in {field.name for field in contract.result}
 
 
 def _expected(brief: Brief, history: History) -> Iterator[Finding]:

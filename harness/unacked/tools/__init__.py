@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from unacked.contract import Registry
-from unacked.tools import control, credentials, forge, payments, permissions, records
+from unacked.tools import control, credentials, directory, forge, payments, permissions, records
 from unacked.tools.client import Timeouts
 from unacked.tools.endpoint import Tool
+from unacked.tools.evidence import Evidence
 from unacked.tools.token import REFRESH, Tokens, TokenSource
 from unacked.tools.toolbox import Toolbox
 
-__all__ = ["REFRESH", "REGISTRY", "TOOLS", "WIRED", "Timeouts", "TokenSource", "Tokens", "Tool", "Toolbox"]
+__all__ = ["REFRESH", "REGISTRY", "TOOLS", "WIRED", "Evidence", "Timeouts", "TokenSource", "Tokens", "Tool", "Toolbox"]
 
 TOOLS: Mapping[str, Tool] = {
     tool.operation.name: tool
@@ -21,6 +22,7 @@ TOOLS: Mapping[str, Tool] = {
         *payments.TOOLS,
         *permissions.TOOLS,
         *credentials.TOOLS,
+        *directory.TOOLS,
         *control.TOOLS,
     )
 }

@@ -12,12 +12,13 @@ from dataclasses import dataclass, field, replace
 from email.utils import parsedate_to_datetime
 
 from unacked.canonical import JSON, InvalidJSON, loads
+from unacked.completeness import BrokenPage, Page, read_page
 from unacked.contract import Operation
 from unacked.outcome import CATEGORIES, Envelope, Retry
 from unacked.tools.client import Exchange, Phase
 from unacked.tools.endpoint import Endpoint, field_problem
 
-__all__ = ["Finding", "classify", "envelope"]
+__all__ = ["Finding", "classify", "envelope", "of_page"]
 
 _REFUSALS: Mapping[int, str] = {
     400: "invalid_request",
@@ -35,7 +36,10 @@ _REFUSALS: Mapping[int, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What an exchange proves. ``expected`` says in words what the failed field should have been."""
+    """What an exchange proves.
+
+    ``expected`` says in words what the failed field should have been; ``page`` is the collection, where it is one.
+    """
 
     category: str
     result: Mapping[str, JSON] = field(default_factory=dict)
@@ -43,6 +47,7 @@ class Finding:
     effect_acknowledged: bool | None = None
     failed_field: str | None = None
     expected: str | None = None
+    page: Page | None = None
 
 
 def classify(
@@ -99,10 +104,15 @@ def _by_content(
         return _malformed("/error", "absent where the status says done")
     if endpoint.lookup:
         return _lookup(operation, body)
+    if endpoint.collection:
+        return _collection(body, target)
     named = operation.target
     if named is not None and named in body and body[named] != target:
         return _malformed(f"/{named}", "the one that was asked for")
-    return _success(operation, body, "accepted" if accepted else "ok")
+    finding = _success(operation, body, "accepted" if accepted else "ok")
+    # One object can be incomplete too: a field that could not be read is not a field without a value.
+    is_part = finding.category == "ok" and finding.result.get("complete") is False
+    return replace(finding, category="partial") if is_part else finding
 
 
 def _malformed(failed_field: str, expected: str) -> Finding:
@@ -145,6 +155,23 @@ def _success(operation: Operation, body: Mapping[str, JSON], category: str, *, a
         if expected is not None:
             return _malformed(f"{at}/{declared.name}", expected)
     return Finding(category, {item.name: body[item.name] for item in operation.result if item.name in body})
+
+
+def _collection(body: Mapping[str, JSON], asked: JSON) -> Finding:
+    """One page: valid or not, complete or not; whether it is enough is not decided here."""
+    try:
+        page = read_page(body)
+    except BrokenPage as broken:
+        return _malformed(broken.pointer, broken.expected)
+    scope = page.more.get("scope", {})
+    if asked is not None and scope.get("name", asked) != asked:
+        return _malformed("/scope/name", "the one that was asked for")
+    return of_page(page)
+
+
+def of_page(page: Page) -> Finding:
+    """Return what a page proves: everything, or a part from which nothing can be concluded to be absent."""
+    return Finding("ok" if page.complete else "partial", page.as_result(), page=page)
 
 
 def _lookup(operation: Operation, body: Mapping[str, JSON]) -> Finding:

@@ -36,6 +36,9 @@ class Endpoint:
     (``items`` and ``complete``) of at most one match. ``hides_denial`` is the provider's declaration that
     404 is also the answer to whoever may not do this: it never proves that the object is not there.
     ``failures`` are the statuses by which the service says that it took the request and did not do it.
+    ``collection`` says that the answer is one page under the completeness envelope; ``pages`` is how many of them
+    the tool follows within one call. ``needs_inventory`` asks for evidence before anything is sent: ``snapshot``
+    must be of an inventory that was seen whole, ``ids`` (where there are any) must stand in it.
     """
 
     service: str
@@ -47,6 +50,9 @@ class Endpoint:
     lookup: bool = False
     hides_denial: bool = False
     failures: tuple[int, ...] = ()
+    collection: bool = False
+    pages: int = 1
+    needs_inventory: bool = False
 
     @property
     def host(self) -> str:

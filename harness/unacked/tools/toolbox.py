@@ -16,6 +16,8 @@ from unacked.outcome import CATEGORIES, Envelope, Retry
 from unacked.tools.classify import Finding, classify, envelope
 from unacked.tools.client import Exchange, ToolClient
 from unacked.tools.endpoint import Endpoint, Tool, argument_problem
+from unacked.tools.evidence import Evidence
+from unacked.tools.scan import Scan
 from unacked.tools.token import REFRESH, TokenSource, is_over
 
 __all__ = ["Aside", "Diagnose", "Toolbox"]
@@ -43,7 +45,8 @@ class Toolbox:
 
     ``tools`` maps operation names to tools, only those that the case offers. ``source`` holds the bearer
     credential that requests carry, which is never part of a result. ``aside`` is told of every request that a
-    tool makes beside the call's own: its operation and id, for as long as it lasts.
+    tool makes beside the call's own: its operation and id, for as long as it lasts. Without ``evidence`` a
+    destructive call is not asked for any: where one call stands alone, there can be none.
     """
 
     def __init__(
@@ -55,6 +58,7 @@ class Toolbox:
         emit: Emit,
         diagnose: Diagnose,
         aside: Aside = lambda *_: nullcontext(),
+        evidence: Evidence | None = None,
     ) -> None:
         self.tools = tools
         self.source = source
@@ -62,6 +66,7 @@ class Toolbox:
         self._emit = emit
         self._diagnose = diagnose
         self._aside = aside
+        self._evidence = evidence
 
     def call(self, name: str, arguments: Mapping[str, JSON], correlation_id: str) -> Envelope:
         """Make one call of an operation that has an endpoint; the result is on the record when this returns."""
@@ -74,11 +79,36 @@ class Toolbox:
             refusal = refused_locally(operation, problem, correlation_id)
             self.answer(refusal, rejected=True)
             return refusal
-        request = _Request(operation, endpoint, arguments, endpoint.url(arguments), endpoint.content(arguments))
-        finding, reference = self._carry_out(request, correlation_id)
+        lacking = self._evidence.lacking(arguments) if self._evidence and endpoint.needs_inventory else None
+        if lacking is not None:
+            refusal = envelope(lacking, operation, correlation_id, settles=None)
+            self.answer(refusal)
+            return refusal
+        finding, reference = self._asked(operation, endpoint, arguments, correlation_id)
+        if self._evidence is not None and finding.page is not None:
+            self._evidence.learn(operation, arguments, finding.page)
         result = envelope(finding, operation, correlation_id, settles=self._settling(operation, arguments))
         self.answer(result, diagnostics_ref=reference)
         return result
+
+    def _asked(
+        self, operation: Operation, endpoint: Endpoint, arguments: Mapping[str, JSON], correlation_id: str
+    ) -> tuple[Finding, str | None]:
+        """Send one request, or follow the cursors of a scan, whose later pages each have an id of their own."""
+        asked = dict(arguments)
+        scan = Scan(endpoint.service, cap=endpoint.pages, deadline_s=arguments.get("deadline_s"))
+        page_id = correlation_id
+        while True:
+            began_s = self._client.now()
+            request = _Request(operation, endpoint, asked, endpoint.url(asked), endpoint.content(asked))
+            finding, reference = self._carry_out(request, page_id)
+            if endpoint.pages == 1:
+                return finding, reference
+            scan.take(finding, self._client.now() - began_s)
+            if scan.cursor is None:
+                return scan.finding(), reference
+            page_id = f"{correlation_id}.{scan.pages + 1}"
+            asked |= {"cursor": scan.cursor, "deadline_s": scan.left_s}
 
     def _carry_out(self, request: _Request, correlation_id: str) -> tuple[Finding, str | None]:
         """Send a request; where the token is over, refresh it, once, and send the very same request again.

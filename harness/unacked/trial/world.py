@@ -15,7 +15,7 @@ from unacked.fault import FaultPlan
 from unacked.secret import Scanner, mint
 from unacked.services import Grant, Service, Setting, federate
 from unacked.suite import LoadedCase, Suite
-from unacked.tools import Tokens, TokenSource, Toolbox
+from unacked.tools import Evidence, Tokens, TokenSource, Toolbox
 from unacked.tools.client import ToolClient
 from unacked.tools.toolbox import Diagnose
 from unacked.wire import SimulatedNetwork
@@ -108,6 +108,7 @@ class World:
             emit=emit,
             diagnose=diagnose,
             aside=self.plan.aside,
+            evidence=Evidence(),
         )
 
     def _source(self, token: str, expires_at_s: float) -> TokenSource:
