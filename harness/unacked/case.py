@@ -28,10 +28,10 @@ from unacked.canonical import JSON
 from unacked.contract import Idempotency
 from unacked.errors import nearest
 from unacked.event import EVENTS
-from unacked.fault import ACTIONS, ALIASES, Action, Fault, Point
+from unacked.fault import ALIASES, KINDS, PAGED, Action, Fault, Point
 from unacked.outcome import CATEGORIES, OutcomeClass, Retry
 
-__all__ = ["AgentFile", "Answer", "CaseFile", "Expectation", "FixtureFile", "Limits", "SessionUse"]
+__all__ = ["AgentFile", "Answer", "CaseFile", "Decision", "Expectation", "FixtureFile", "Limits", "SessionUse"]
 
 
 class _Strict(BaseModel):
@@ -55,6 +55,9 @@ def _event(name: str) -> str:
 Identifier = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$", max_length=64)]
 """A name that is safe in a file name, a command line and a report."""
 
+Decision = Literal["continue_search", "refuse_or_request_review", "perform_cleanup", "report_complete"]
+"""What an agent makes of a collection: it looks on, stops or asks, destroys, or claims to know all of it."""
+
 FinalStatus = Literal["success", "unknown", "declined", "failed", "refused"]
 
 # A file holds the word, not the member of the enumeration.
@@ -68,13 +71,13 @@ WrittenAction = Annotated[
     WithJsonSchema(
         {
             "anyOf": [
-                {"enum": sorted(ACTIONS)},
-                {"type": "object", "propertyNames": {"enum": sorted(ACTIONS)}, "minProperties": 1, "maxProperties": 1},
+                {"enum": sorted(KINDS)},
+                {"type": "object", "propertyNames": {"enum": sorted(KINDS)}, "minProperties": 1, "maxProperties": 1},
             ]
         }
     ),
 ]
-"""A word of ``ACTIONS``, or one word with its parameters."""
+"""A word of ``KINDS``, or one word with its parameters."""
 
 
 class FaultFile(_Strict):
@@ -87,6 +90,7 @@ class FaultFile(_Strict):
     fault: str | None = None
     committed: bool | None = None
     persistent: bool = False
+    page: Annotated[int, Field(ge=1)] | None = None
 
     @model_validator(mode="after")
     def _one_form(self) -> Self:
@@ -98,10 +102,12 @@ class FaultFile(_Strict):
             return self
         if self.point is None or self.action is None:
             raise ValueError("a fault needs 'point' and 'action' (or 'fault' with a familiar word)")
-        allowed = ACTIONS[self.action.name].points
+        allowed = KINDS[self.action.name].points
         if self.point not in allowed:
             places = ", ".join(sorted(allowed))
             raise ValueError(f"action {self.action.name!r} cannot act at {self.point.value!r}; it can at: {places}")
+        if self.page is not None and self.point not in PAGED:
+            raise ValueError(f"a fault of one page acts at: {', '.join(sorted(PAGED))}; not at {self.point.value!r}")
         return self
 
     def value(self) -> Fault:
@@ -112,7 +118,7 @@ class FaultFile(_Strict):
             action = Action.parse(written)
         assert point is not None  # noqa: S101 - the validator saw to it
         assert action is not None  # noqa: S101 - the validator saw to it
-        return Fault(self.operation, point, action, self.nth, self.committed, self.persistent)
+        return Fault(self.operation, point, action, self.nth, self.committed, self.persistent, self.page)
 
 
 class ServiceUse(_Strict):
@@ -259,7 +265,11 @@ def _or_extend(schema: dict[str, JSON]) -> None:
 
 
 class CaseFile(_Strict):
-    """One case: task, services and their seed, faults, graphs, and what is expected."""
+    """One case: task, services and their seed, faults, graphs, and what is expected.
+
+    ``response`` holds result fields that the tool must give at the call of ``expect.result``, and
+    ``expected_agent_decision`` what the agent must do upon it.
+    """
 
     model_config = ConfigDict(json_schema_extra=_or_extend)
 
@@ -275,6 +285,8 @@ class CaseFile(_Strict):
     twins: bool = False
     known: Known | None = None
     expect: Expectation = Expectation()
+    response: dict[str, JSON] | None = None
+    expected_agent_decision: Decision | None = None
     answers: list[Answer] = Field(default_factory=list)
     contract: dict[str, ContractTerms] = Field(default_factory=dict)
     session: SessionUse = SessionUse()

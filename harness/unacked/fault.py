@@ -18,7 +18,7 @@ from typing import Self
 from unacked.canonical import JSON, dumps
 from unacked.errors import nearest
 
-__all__ = ["ACTIONS", "ALIASES", "Action", "ActionKind", "Fault", "FaultPlan", "Point"]
+__all__ = ["ACTIONS", "ALIASES", "CHANGES", "KINDS", "PAGED", "Action", "ActionKind", "Fault", "FaultPlan", "Point"]
 
 
 class Point(StrEnum):
@@ -39,6 +39,9 @@ class Point(StrEnum):
 
 NOTHING_SENT = frozenset({Point.DNS, Point.BEFORE_CONNECT, Point.TLS})
 """Points before any byte of the request has left; nothing can have been committed."""
+
+PAGED = frozenset(Point) - NOTHING_SENT - {Point.AFTER_ACCEPT}
+"""Points at which the requests of one call are told apart."""
 
 _ANSWERING = frozenset({Point.AFTER_COMMIT, Point.IN_HEAD, Point.IN_BODY, Point.AFTER_RESPONSE})
 _ONE_ANSWER = frozenset({Point.AFTER_COMMIT, Point.IN_HEAD, Point.IN_BODY})
@@ -165,7 +168,32 @@ _KINDS = (
 )
 
 ACTIONS: Mapping[str, ActionKind] = {kind.name: kind for kind in _KINDS}
-"""Every action by name."""
+"""Every action on the wire, or on the rules of any service, by name."""
+
+CHANGES: Mapping[str, ActionKind] = {
+    kind.name: kind
+    for kind in (
+        _kind("insert", _BEFORE_COMMIT, "somebody adds an object meanwhile", {"row": None}, ambiguous=False),
+        _kind("delete", _BEFORE_COMMIT, "somebody removes an object meanwhile", {"id": None}, ambiguous=False),
+        _kind(
+            "touch", _BEFORE_COMMIT, "somebody changes fields of an object", {"id": None, "set": {}}, ambiguous=False
+        ),
+        _kind("reorder", _BEFORE_COMMIT, "the order of the objects turns round", ambiguous=False),
+        _kind("cursor_expired", _BEFORE_COMMIT, "every snapshot behind a cursor is gone", ambiguous=False),
+        _kind("shard_down", _BEFORE_COMMIT, "one source does not answer any more", {"shard": None}, ambiguous=False),
+        _kind(
+            "permission_removed",
+            _BEFORE_COMMIT,
+            "this identity may not see the objects of one shard any more; every cursor dies",
+            {"shard": None},
+            ambiguous=False,
+        ),
+    )
+}
+"""Changes of the world while somebody looks at it, for the services that have them."""
+
+KINDS: Mapping[str, ActionKind] = {**ACTIONS, **CHANGES}
+"""Every action that a case may name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,9 +213,9 @@ class Action:
             name, given = next(iter(value.items()))
         else:
             raise ValueError("an action is a word, or one word with its parameters: {delay: 60}")
-        kind = ACTIONS.get(name)
+        kind = KINDS.get(name)
         if kind is None:
-            raise ValueError(f"unknown action {name!r}; {nearest(name, ACTIONS)}")
+            raise ValueError(f"unknown action {name!r}; {nearest(name, KINDS)}")
         if not isinstance(given, dict):
             if not kind.parameters:
                 raise ValueError(f"action {name!r} takes no parameter")
@@ -239,6 +267,10 @@ _SENSE: Mapping[str, tuple[Callable[[JSON], bool], str]] = {
     "code": (lambda value: type(value) is int and 200 <= value <= 599, "an HTTP status from 200 to 599"),
     "status": (lambda value: type(value) is int and 400 <= value <= 599, "an HTTP status from 400 to 599"),
     "headers": (lambda value: isinstance(value, Mapping), "an object of header names and values"),
+    "row": (lambda value: isinstance(value, Mapping), "an object as the seed has it"),
+    "set": (lambda value: isinstance(value, Mapping), "an object of fields and values"),
+    "id": (_is_text, "an object's id"),
+    "shard": (_is_text, "the name of a shard"),
     "hidden": (lambda value: isinstance(value, bool), "true or false"),
     "field": (_is_text, "a field's name, or a way to it: items.0.id"),
     "text": (_is_text, "a text"),
@@ -266,7 +298,8 @@ class Fault:
     ``nth`` is 1-based and counts the agent's calls of the operation, and what a tool sends again by itself after
     it has refreshed its token.
     ``committed`` is the hidden side: whether the service makes the change although the caller cannot
-    know. ``persistent`` lets it fire at the nth call and at every later one.
+    know. ``persistent`` lets it fire at the nth call and at every later one. ``page`` (1-based) lets it act at
+    that request of a call which makes several, and at no other.
     """
 
     operation: str
@@ -275,13 +308,14 @@ class Fault:
     nth: int = 1
     committed: bool | None = None
     persistent: bool = False
+    page: int | None = None
 
     @property
     def commits(self) -> bool:
         """Whether the effect happens remotely; follows from the point and the action unless it was said."""
         if self.committed is not None:
             return self.committed
-        return self.point in _ANSWERING or ACTIONS[self.action.name].handled
+        return self.point in _ANSWERING or KINDS[self.action.name].handled
 
     @property
     def ambiguous(self) -> bool:
@@ -289,7 +323,7 @@ class Fault:
         if self.action.name == "status":
             code: int = self.action.parameters["code"]
             return not 400 <= code < 500 or code in _NOT_A_REFUSAL
-        return ACTIONS[self.action.name].ambiguous and self.point not in (*NOTHING_SENT, Point.AFTER_RESPONSE)
+        return KINDS[self.action.name].ambiguous and self.point not in (*NOTHING_SENT, Point.AFTER_RESPONSE)
 
     def hides(self, other: Fault) -> bool:
         """Whether ``other``, listed later, can never fire: this one acts at its call, and there in its place."""
@@ -302,12 +336,13 @@ class Fault:
     def twin(self) -> Fault:
         """Return the same fault with the hidden side flipped; to the agent the two are identical."""
         swapped = {Point.BEFORE_COMMIT: Point.AFTER_COMMIT, Point.AFTER_COMMIT: Point.BEFORE_COMMIT}
-        if self.committed is None and self.point in swapped and not ACTIONS[self.action.name].handled:
+        if self.committed is None and self.point in swapped and not KINDS[self.action.name].handled:
             return replace(self, point=swapped[self.point])
         return replace(self, committed=not self.commits)
 
     def __str__(self) -> str:
-        return f"{self.operation}#{self.nth} {self.point.value} {self.action}"
+        page = "" if self.page is None else f" page {self.page}"
+        return f"{self.operation}#{self.nth}{page} {self.point.value} {self.action}"
 
 
 class FaultPlan:
@@ -319,14 +354,19 @@ class FaultPlan:
         self._fired: set[int] = set()
         self._armed: tuple[Fault, ...] = ()
         self._operation = ""
+        self._page = 0
         self.call_id: str | None = None
 
     def begin_call(self, operation: str, call_id: str) -> None:
         """Note that the agent's next call of ``operation`` begins; its faults are armed."""
         self._calls[operation] += 1
-        self._operation, self.call_id = operation, call_id
+        self._operation, self._page, self.call_id = operation, 0, call_id
         if self._faults:
             self._armed = tuple(fault for fault in self._faults if self._due(fault, operation))
+
+    def begin_page(self) -> None:
+        """Note that one more request of the current call begins."""
+        self._page += 1
 
     @property
     def nth(self) -> int:
@@ -341,12 +381,12 @@ class FaultPlan:
     @contextmanager
     def aside(self, operation: str, call_id: str) -> Iterator[None]:
         """Let a tool make a further request within its call: for so long that request's own faults are armed."""
-        held = self._armed, self._operation, self.call_id
+        held = self._armed, self._operation, self._page, self.call_id
         self.begin_call(operation, call_id)
         try:
             yield
         finally:
-            self._armed, self._operation, self.call_id = held
+            self._armed, self._operation, self._page, self.call_id = held
 
     def _due(self, fault: Fault, operation: str) -> bool:
         if fault.operation != operation:
@@ -362,7 +402,7 @@ class FaultPlan:
     def at(self, *points: Point) -> Fault | None:
         """Return the armed fault at one of ``points``, if there is one; it stays armed until ``fire``."""
         for fault in self._armed:
-            if fault.point in points:
+            if fault.point in points and fault.page in (None, self._page):
                 return fault
         return None
 

@@ -286,3 +286,22 @@ def test_a_fault_that_another_one_hides_can_never_fire(suite: SuiteFolder, secon
     message = "can never fire: create_record#1 after_commit silence acts in its place"
     expected = [said(at(suite, E01, second), message, "give it another nth")]
     assert problems(suite) == (expected if told else [])
+
+
+def test_a_change_of_the_world_that_the_service_does_not_know_is_refused(suite: SuiteFolder) -> None:
+    suite.edit(C05, "point: after_commit, action: {delay: 60}", "point: before_commit, action: reorder")
+    suite.edit(C05, "twins: true\n", "")
+    place = at(suite, C05, "reorder")
+    told = [problem for problem in problems(suite) if "reorder" in problem]
+    assert told == [said(place, "unknown change of the service 'forge' 'reorder'", "nothing is known here")]
+
+
+def test_a_response_belongs_to_a_call(suite: SuiteFolder) -> None:
+    suite.case("lost", "extends: E01\nexpect: {result: null, trail: []}\nknown: null\nresponse: {complete: true}\n")
+    message = "whose call? give 'expect.result' too"
+    assert [problem for problem in problems(suite) if message in problem] != []
+
+
+def test_a_fault_of_one_page_acts_where_requests_are_told_apart(suite: SuiteFolder) -> None:
+    suite.edit(C05, "nth: 1, point: after_commit", "page: 2, point: dns")
+    assert any("cannot act at 'dns'" in problem for problem in problems(suite))

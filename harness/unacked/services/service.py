@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
@@ -28,7 +28,8 @@ class Service(ABC):
     A subclass gives ``name``, ``routes``, the methods that the routes name, and ``summary``. All its
     durable state lives in ``self.state``, a plain JSON-like value that is reached through ``self``
     every time, so that a request can be answered without being carried out. New ids come from
-    ``self.ids``.
+    ``self.ids``. ``changes`` maps the names of the changes of its world that it knows to methods that take
+    their parameters.
 
     Every request is judged in this order: credential (401; a public route asks for none), route (404),
     permission (403), rate limit (429), JSON (400), fields (422), idempotency key (409, 422 or the saved
@@ -37,6 +38,7 @@ class Service(ABC):
 
     name: str
     routes: ClassVar[tuple[Route, ...]] = ()
+    changes: ClassVar[Mapping[str, Callable[[Any, Mapping[str, JSON]], None]]] = {}
     _table: ClassVar[RouteTable]
 
     def __init__(self, setting: Setting, state: dict[str, Any]) -> None:
@@ -103,7 +105,7 @@ class Service(ABC):
         end every credential accepted so far, ``never_valid`` forgets them. ``deny`` takes the permission for
         the operation away for good, from every identity known so far; hidden, the answer is that of an
         object which is not there. ``failure`` makes the operation's next execution fail with that status,
-        without an effect.
+        without an effect. What ``changes`` names happens at once.
         """
         if operation not in self._table.routes:
             hint = nearest(operation, self._table.routes)
@@ -123,6 +125,8 @@ class Service(ABC):
                 self._denied.update(((identity, operation), denial) for identity in self.credentials.identities)
             case "failure":
                 self._failing[operation] = _failure(given)
+            case change if change in self.changes:
+                self.changes[change](self, given)
             case _:
                 raise ValueError(f"action {action.name!r} is the wire's business, not a service's")
 

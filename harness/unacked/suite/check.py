@@ -11,6 +11,7 @@ from unacked.clock import VirtualClock
 from unacked.contract import Operation
 from unacked.document import Document, Location
 from unacked.errors import Problem, SpecificationError, nearest
+from unacked.fault import CHANGES
 from unacked.graph import Graph
 from unacked.guard import guarded
 from unacked.outcome import CATEGORIES
@@ -105,8 +106,8 @@ def _faults(document: Document, file: CaseFile) -> Iterator[Problem]:
         yield document.problem(("twins",), "no fault of this case leaves the effect open, so there is no twin")
     if not file.faults and file.expect == Expectation():
         yield document.problem((), "a case without a fault and without expectations proves nothing")
-    if file.trap and not file.listed_faults:
-        yield document.problem(("trap",), "a case without a fault sets no trap")
+    if file.trap and not file.listed_faults and file.expected_agent_decision is None:
+        yield document.problem(("trap",), "a case without a fault, and without a decision to take, sets no trap")
 
 
 def _backstage(file: CaseFile) -> set[str]:
@@ -137,8 +138,13 @@ def _operations(document: Document, file: CaseFile) -> Iterator[Problem]:
     if file.expect.result is not None:
         yield from _named(document, file, ("expect", "result", "operation"), file.expect.result.operation)
         yield from _known(document, file)
-    if file.expect.trail and file.expect.result is None:
-        yield document.problem(("expect", "trail"), "whose call? give 'expect.result' too")
+    for location, given in (
+        (("expect", "trail"), file.expect.trail),
+        (("response",), file.response),
+        (("expected_agent_decision",), file.expected_agent_decision),
+    ):
+        if given and file.expect.result is None:
+            yield document.problem(location, "whose call? give 'expect.result' too")
     for index, answer in enumerate(file.answers):
         yield from _named(document, file, ("answers", index, "operation"), answer.operation)
 
@@ -190,6 +196,15 @@ def _script(document: Document, file: CaseFile) -> Iterator[Problem]:
         yield from _named(document, file, ("incident", "behaviour", index, name), name)
 
 
+def _changes(document: Document, file: CaseFile, service: str, known: Collection[str]) -> Iterator[Problem]:
+    """A change of the world must be one that the service of the call knows."""
+    for index, written in enumerate(file.listed_faults):
+        tool, action = TOOLS.get(written.operation), written.value().action.name
+        concerned = tool is not None and tool.endpoint is not None and tool.endpoint.service == service
+        if concerned and action in CHANGES and action not in known:
+            yield _unknown(document, ("faults", index, "action"), f"change of the service {service!r}", action, known)
+
+
 def service_problems(document: Document, file: CaseFile, root: Path) -> Iterator[Problem]:
     """Build each service of a case once: a seed that does not fit, or a world key that no service has, is told now."""
     available = sorted(path.stem for path in (root / "fake_services").glob("*.py"))
@@ -204,8 +219,10 @@ def service_problems(document: Document, file: CaseFile, root: Path) -> Iterator
         try:
             build = load_service(root / "fake_services" / f"{name}.py")
             with guarded() as watch:
-                world |= set(build(use.seed, Setting(VirtualClock(), "token")).summary())
+                service = build(use.seed, Setting(VirtualClock(), "token"))
+                world |= set(service.summary())
             watch.insist()
+            yield from _changes(document, file, name, service.changes)
         except SpecificationError as error:
             complete = False
             yield from error.problems

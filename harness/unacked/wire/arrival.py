@@ -132,6 +132,9 @@ class Arrival:
         self.operation, self.call_id = operation or "", call_id
         self.nth, self.armed = self._plan.arrived(operation) if operation else (0, ())
 
+    def begin_page(self) -> None:
+        """Count nothing: here every request is a call of its own."""
+
     def at(self, *points: Point) -> Fault | None:
         """Return the armed fault at one of ``points``, if there is one; it stays armed until ``fire``."""
         for fault in self.armed:

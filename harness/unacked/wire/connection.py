@@ -16,7 +16,7 @@ import h11
 
 from unacked.errors import HarnessError
 from unacked.event import Emit
-from unacked.fault import Fault, Point
+from unacked.fault import CHANGES, Fault, Point
 from unacked.wire.message import Handler, Request, Response
 from unacked.wire.script import Script, Signal, Step, answer_in_place, broken, encode
 
@@ -25,7 +25,9 @@ __all__ = ["CallFaults", "Outbox", "Segment", "ServerConnection", "Timer", "Upli
 Timer = Callable[[float, Callable[[], None]], None]
 """Asks to be called back at a time, in seconds."""
 
-_BY_THE_SERVICE = frozenset({"rate_limit", "expire_credential", "revoke_credential", "never_valid", "deny", "failure"})
+_BY_THE_SERVICE = frozenset(
+    {"rate_limit", "expire_credential", "revoke_credential", "never_valid", "deny", "failure", *CHANGES}
+)
 _HOLDING = frozenset({Point.BEFORE_COMMIT, Point.AFTER_COMMIT, Point.IN_HEAD, Point.IN_BODY})
 _EAGER = Response(200, b"{}", (("content-type", "application/json"),))
 
@@ -50,6 +52,10 @@ class CallFaults(Protocol):
 
     def at(self, *points: Point) -> Fault | None:
         """Return the armed fault at one of ``points``, if there is one."""
+        ...
+
+    def begin_page(self) -> None:
+        """Note that one more request of the call begins."""
         ...
 
     def fire(self, fault: Fault) -> None:
@@ -221,6 +227,7 @@ class ServerConnection:
     def _begin(self, now: float) -> None:
         self._hidden = None
         self._answered = False
+        self._plan.begin_page()
         if not self._plan.armed:
             return
         if self._last is None and self._doom is None and (fault := self._plan.at(Point.AFTER_ACCEPT)):

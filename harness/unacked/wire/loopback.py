@@ -42,6 +42,8 @@ _PATIENCE_S = 10.0
 
 def impossible(fault: Fault, *, tls: bool) -> str | None:
     """Return why ``fault`` cannot exist on this wire, or None where it can."""
+    if fault.page is not None:
+        return "here every request is a call of its own: count with 'nth' in place of 'page'"
     match fault.point, fault.action.name:
         case Point.DNS, _:
             return "the client is given an address, so no name is ever looked up"
