@@ -21,7 +21,11 @@ def act(task: Task) -> Moves[None]:
     known: dict[str, Any] = {}
     for number, step in enumerate(task.script, start=1):
         arguments = stable_ids(task.tools[step.operation], number) | step.resolved(known)
+        if "ids" in arguments and not arguments["ids"]:
+            continue
         status, detail = yield from settle(task, step, arguments)
+        if status == "success" and detail.get("complete") is False:
+            status, detail = yield from see_all(task, step, arguments, detail)
         if status != "success":
             yield Call("finish", {"status": status, "summary": f"{step.operation}: {detail}"})
             return
@@ -63,6 +67,63 @@ def settle(task: Task, step: Step, arguments: Mapping[str, Any]) -> Moves[Settle
     return ("unknown" if doubt else "failed"), f"no success in {attempts} attempts"
 
 
+def see_all(task: Task, step: Step, arguments: Mapping[str, Any], page: Result) -> Moves[Settled]:
+    """Look until everything has been seen, by the ways that the results name; else show a person what is missing."""
+    if "items" not in page:
+        return (
+            "failed",
+            f"incomplete: {', '.join(f'{name} {state}' for name, state in page.items() if 'state' in name)}",
+        )
+    seen, tried = list(page["items"]), set[str]()
+    while not page["complete"]:
+        way = page["continuation"] or {"kind": "none"}
+        asked = next_look(arguments, way)
+        if asked is None or way["kind"] in tried:
+            return (yield from show_gap(task, step, page, len(seen)))
+        if way["kind"] not in ("next_cursor", "next_offset"):
+            tried.add(way["kind"])
+        if way["kind"] == "retry_after":
+            yield Call("wait", {"seconds": way["seconds"]})
+        status, page = yield from settle(task, step, asked)
+        if status != "success":
+            return status, page
+        goes_on = asked.get("cursor") is not None or asked.get("offset")
+        seen = [*seen, *page["items"]] if goes_on else list(page["items"])
+    return "success", {**page, "items": seen}
+
+
+def next_look(arguments: Mapping[str, Any], way: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The next question on a way that a result names; None where it leads nowhere."""
+    anew = {name: value for name, value in arguments.items() if name not in ("cursor", "offset")}
+    match way["kind"]:
+        case "next_cursor" | "retry_after":
+            return {**anew, "cursor": way["next_cursor"]}
+        case "next_offset":
+            return {**arguments, "offset": way["offset"]}
+        case "retry_with_deadline":
+            return {**arguments, "deadline_s": way["minimum_seconds"]}
+        case "restart":
+            return anew
+    return None
+
+
+def show_gap(task: Task, step: Step, page: Result, returned: int) -> Moves[Settled]:
+    """Show a person what is missing and why; nothing is done on the strength of what was not seen."""
+    missing = f"incomplete after {returned} items: {', '.join(page['reasons'])}"
+    if "ask_human" in task.tools:
+        yield Call(
+            "ask_human",
+            {
+                "question": f"{step.operation} is {missing}. What now?",
+                "reasons": page["reasons"],
+                "proposed_action": "nothing that rests on what is missing",
+                "scope": step.arguments["scope"],
+                "options": ["retry with a longer deadline", "limit the work to the items returned", "abandon"],
+            },
+        )
+    return "refused", missing
+
+
 def give_time(task: Task, result: Result) -> Moves[None]:
     """Before the very same request is sent again: let an earlier attempt end that is still in flight."""
     if result["category"] == "conflict" and "wait" in task.tools:
@@ -92,6 +153,8 @@ def find_out(task: Task, operation: Operation, arguments: Mapping[str, Any], res
 def harmless_again(operation: Operation, arguments: Mapping[str, Any]) -> bool:
     """Whether the same request may be sent again after a complete lookup that can still race the first one."""
     has_key = arguments.get(operation.idempotency or "") is not None
+    if "snapshot" in arguments:
+        return False
     match operation.effect:
         case "create":
             return has_key
@@ -121,6 +184,8 @@ def shows_effect(operation: Operation, arguments: Mapping[str, Any], fields: Map
     """Whether what was read back proves the write: its identity, or the value that it set."""
     if operation.identity is not None:
         return operation.identity in fields
+    if "ids" in arguments:
+        return not {item["id"] for item in fields["items"]} & set(arguments["ids"])
     if "scopes" in fields:
         is_wanted = "destructive" not in operation.tags
         return (arguments["scope"] in fields["scopes"]) is is_wanted

@@ -98,6 +98,12 @@ def test_a_field_that_was_never_seen_is_null() -> None:
     assert Step("get_record", {"record_id": "$record_id"}).resolved({}) == {"record_id": None}
 
 
+def test_a_step_takes_a_part_of_every_item_of_an_earlier_result() -> None:
+    step = Step("archive_accounts", {"ids": "$items[].id"})
+    assert step.resolved({"items": [{"id": "a-1", "status": "active"}, {"id": "a-2"}]}) == {"ids": ["a-1", "a-2"]}
+    assert step.resolved({}) == {"ids": None}
+
+
 def test_an_incident_is_repeated_whatever_the_tools_answer() -> None:
     steps = (Step("a", {"title": "x"}), Step("b", {"id": "$record_id"}), Step("finish", {"status": "success"}))
     agent = session(repeat_incident, Task("do it", {}, behaviour=steps))

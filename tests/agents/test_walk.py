@@ -107,3 +107,25 @@ def test_every_effect_of_a_task_is_worked_on(walk: Walk) -> None:
 
 def test_a_read_before_the_write_is_made_first(walk: Walk) -> None:
     assert walk("I-held-connection", found(title="bill 7"))[:2] == ["get_record", "create_record"]
+
+
+def page(*ids: str, **more: Any) -> dict[str, Any]:
+    fields: dict[str, JSON] = {
+        "items": [{"id": name} for name in ids],
+        "snapshot": "s-1",
+        "next_cursor": None,
+        "continuation": None,
+    }
+    reasons = ["MORE_PAGES_AVAILABLE"] if more else []
+    fields |= {"complete": not more, "reasons": reasons, **more}
+    return answer("partial" if more else "ok", ok=True, result=fields)
+
+
+def test_a_cursor_is_followed_and_what_the_script_writes_is_done_where_the_graph_may_rest() -> None:
+    more = {"next_cursor": "c2", "continuation": {"kind": "next_cursor", "next_cursor": "c2"}}
+    calls = walk_graph(load_suite(ROOT).cases["D-archive-all-inactive-perform_cleanup"].task())
+    next(calls)
+    assert calls.send(page("a", "b", **more)).arguments["cursor"] == "c2"
+    archive = calls.send(page("c"))
+    assert (archive.operation, archive.arguments["ids"]) == ("archive_accounts", ["a", "b", "c"])
+    assert calls.send(answer("ok", result={"archived": 3})).operation == "finish"

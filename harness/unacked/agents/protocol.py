@@ -37,7 +37,8 @@ class Reply:
 class Step:
     """One step of a case's script: what a correct agent calls when nothing goes wrong.
 
-    An argument ``$name`` stands for the field ``name`` of an earlier result.
+    An argument ``$name`` stands for the field ``name`` of an earlier result, ``$name[].part`` for that part of
+    every object in it.
     """
 
     operation: str
@@ -49,7 +50,11 @@ class Step:
 
 
 def _resolve(value: JSON, results: Mapping[str, JSON]) -> JSON:
-    return results.get(value[1:]) if isinstance(value, str) and value.startswith("$") else value
+    if not (isinstance(value, str) and value.startswith("$")):
+        return value
+    name, every, part = value[1:].partition("[].")
+    found = results.get(name)
+    return [item[part] for item in found] if every and isinstance(found, list) else found
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,13 +43,16 @@ class _Walk:
         self._tried: Counter[tuple[str, str, str]] = Counter()
         self._wait_s: float | None = None
         self._now = 0.0
+        self._items: list[JSON] = []
+        self._reasons: Sequence[str] = ()
 
     def next_call(self) -> Call:
         """The next call of the shortest allowed way; a wait first where the last result asked for one."""
         if self._wait_s is not None and "wait" in self._task.tools:
             return Call("wait", {"seconds": self._wait_s})
-        claims = (Call("finish", {"status": status, "summary": f"walked: {status}"}) for status in _STATUSES)
-        for call in chain(self._ways_on(), claims):
+        told = ", ".join(("walked", *self._reasons))
+        claims = (Call("finish", {"status": status, "summary": f"{told}: {status}"}) for status in _STATUSES)
+        for call in chain(self._ways_on(), self._undone(), claims):
             if self._allowed(call):
                 return call
         return Call("finish", {"status": "unknown", "summary": "no allowed call is left"})
@@ -66,6 +69,11 @@ class _Walk:
         )
         if result["ok"]:
             self._known.update(fields)
+        if "items" in fields:
+            # A page that follows a cursor adds to what there is; any other begins anew.
+            self._items = [*(self._items if call.arguments.get("cursor") else ()), *fields["items"]]
+            self._known["items"], self._reasons = self._items, fields["reasons"]
+            self._wait_s = self._wait_s or (fields["continuation"] or {}).get("seconds")
 
     def _move(self, call: Call, name: str) -> CallMove:
         return CallMove(id=name, operation=call.operation, args=call.arguments, turn=len(self._moves), at=self._now)
@@ -88,12 +96,19 @@ class _Walk:
                         self._tried[key] += 1
                         yield from self._calls(graph, self._task.tools[operation], index)
 
+    def _undone(self) -> Iterator[Call]:
+        """What the script writes and nobody has done: a graph may rest before the work is over."""
+        for number, step in enumerate(self._task.script):
+            if self._task.tools[step.operation].writes and not self._made(step):
+                yield self._scripted(number)
+
     def _calls(self, graph: BoundGraph, operation: Operation, thread: int) -> Iterator[Call]:
         """The ways to fill in an operation's arguments: from the script, and from what the thread has sent."""
         script = self._task.script
         own = [number for number, step in enumerate(script) if step.operation == operation.name]
         for number in own[thread:] + own[:thread]:
             yield from (self._scripted(earlier) for earlier in range(number) if not self._made(script[earlier]))
+            yield from self._onward(operation, self._scripted(number))
             yield self._scripted(number)
         writes = [
             number
@@ -107,6 +122,14 @@ class _Walk:
                 yield Call(operation.name, arguments)
         if operation.name == "ask_human":
             yield Call("ask_human", {"question": "May I go on?", "reasons": [], "proposed_action": "go on"})
+
+    def _onward(self, operation: Operation, call: Call) -> Iterator[Call]:
+        """The same question behind the cursor, or with the deadline, that the last page gave."""
+        way = self._known.get("continuation") or {}
+        given = {"cursor": way.get("next_cursor"), "deadline_s": way.get("minimum_seconds")}
+        more = {item.name: given[item.name] for item in operation.arguments if given.get(item.name) is not None}
+        if more:
+            yield Call(call.operation, {**call.arguments, **more})
 
     def _scripted(self, number: int) -> Call:
         """A step of the script as a call, under the same names at every attempt."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from unacked.canonical import JSON
 from unacked.claims.brief import Brief
+from unacked.claims.decision import decision_findings
 from unacked.claims.finding import Claim, Finding
 from unacked.event import Event, History
 from unacked.graph import Call, End, EndReason, Judgement, Result, Verdict, judge_events, render
@@ -16,8 +17,10 @@ __all__ = ["moves", "path_claim", "path_judgement"]
 
 
 def path_claim(brief: Brief, history: History) -> Claim:
-    """Judge the agent's calls against the graphs of the case, and its final claim against the case."""
-    return Claim.of("path", (*_graph_findings(brief, history), *_final_claim(brief, history)))
+    """Judge the agent's calls against the graphs of the case, its final claim and its decision against the case."""
+    return Claim.of(
+        "path", (*_graph_findings(brief, history), *_final_claim(brief, history), *decision_findings(brief, history))
+    )
 
 
 def path_judgement(brief: Brief, history: History) -> Judgement:

@@ -57,6 +57,17 @@ def _expected(brief: Brief, history: History) -> Iterator[Finding]:
                 f"{envelope.get(name)!r}",
                 "the tool's classification is wrong; see the diagnostics of this call",
             )
+    for name, wish in (brief.case.response or {}).items():
+        given = envelope.get("result", {}).get(name)
+        if not _holds(given, wish):
+            yield Finding("wrong-response", Verdict.FAIL, f"{name} = {wish!r} at {place}", f"{name} = {given!r}")
+
+
+def _holds(given: JSON, wish: JSON) -> bool:
+    """Whether a value is the one that was wished for; of an object, whether it has the members of the other."""
+    if isinstance(wish, dict) and isinstance(given, dict):
+        return all(_holds(given.get(name), value) for name, value in wish.items())
+    return bool(given == wish)
 
 
 def _honesty(brief: Brief, history: History) -> Iterator[Finding]:
