@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from unacked.adapter import reference
 from unacked.adapter.link import Adapter
 from unacked.adapter.rules import Proof, judge_call, proof_of
-from unacked.adapter.stage import LoopbackStage, Scene, SimulatedStage, Stage, scenes
+from unacked.adapter.stage import LoopbackStage, Scene, SimulatedStage, Stage, scenes, told_scenes
 from unacked.canonical import JSON
 from unacked.claims import Finding
 from unacked.claims.trail import unexercised
@@ -75,7 +75,7 @@ def check(
     with ExitStack() as opened:
         stage: Stage = simulated if wire == "simulated" else opened.enter_context(LoopbackStage(suite))
         for case in cases:
-            for scene in scenes(case):
+            for scene in _scenes(case, suite):
                 if after is not None:
                     after = None if scene.name == after else after
                     continue
@@ -84,6 +84,12 @@ def check(
                 yield heard
                 if scene.place == "no-fault" and any(finding.rule in _HOPELESS for finding in heard.findings):
                     break
+
+
+def _scenes(case: LoadedCase, suite: Suite) -> Iterator[Scene]:
+    yield from scenes(case)
+    if case.file.sweep is not None:
+        yield from told_scenes(suite, case.file.sweep.operation)
 
 
 def _hear(adapter: Adapter, stage: Stage, simulated: SimulatedStage, scene: Scene) -> Heard:

@@ -14,6 +14,7 @@ import httpcore2
 
 from unacked.canonical import JSON, InvalidJSON, loads
 from unacked.clock import Clock
+from unacked.completeness import BrokenPage, Page, read_page
 from unacked.errors import HarnessError
 from unacked.event import Event, History
 from unacked.fault import Action
@@ -84,6 +85,15 @@ class Witness:
         bodies = [_body(body) for answered, body in self._answers if answered == operation]
         rows = [row for body in bodies for row in (body, *body.get("items", ())) if isinstance(row, dict)]
         return {row[field] for row in rows if isinstance(row.get(field), str)}
+
+    def pages(self, operation: str) -> list[Page]:
+        """Return the usable pages of a collection that the service answered with, in order."""
+        found = []
+        for answered, body in self._answers:
+            if answered == operation:
+                with contextlib.suppress(BrokenPage):
+                    found.append(read_page(_body(body)))
+        return found
 
 
 def _body(text: bytes) -> dict[str, JSON]:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from unacked.adapter.account import account
 from unacked.adapter.stage import Played, Scene
 from unacked.canonical import JSON, InvalidJSON, dumps, loads
 from unacked.claims import Finding
@@ -70,6 +71,19 @@ RULES: Mapping[str, tuple[str, str]] = {
         "a request sent again after a refresh only where a 401 has refused the first",
         "silence, a reset and a 5xx say nothing of the token, and nothing of the effect: outcome_unknown",
     ),
+    "complete-without-account": (
+        "complete only where every item of one snapshot was accounted for",
+        "follow every cursor, or say why you did not: CLIENT_PAGE_CAP",
+    ),
+    "merged-attempts": (
+        "items of one snapshot",
+        "never put the pages of two attempts together: what changed between them is in neither",
+    ),
+    "restarted-scan": (
+        "one scan for one call",
+        "say SNAPSHOT_EXPIRED and let the caller decide to begin again",
+    ),
+    "invented-continuation": ("only cursors that the service gave", "where there is no way on, give none"),
     "secret-in-result": (
         "no credential in the envelope",
         "write messages of your own; never pass on the text of errors",
@@ -163,6 +177,9 @@ class _Judge:
         yield from self._words(claim)
         if self.is_exercised and self._met_the_same:
             yield from self._proof(claim)
+        if self.is_collection and CATEGORIES[category].outcome_class is OutcomeClass.SUCCESS:
+            for rule, observed in account(category, claim.result, self.played.pages):
+                yield _finding(rule, observed)
         yield from self._ledger(claim)
 
     @property
@@ -170,6 +187,12 @@ class _Judge:
         """Whether the last answer was that of our own tools: not for one that sent again, or refreshed no token."""
         requests, proven = _requests(self.scene, self.played), self.proof.requests
         return requests == proven if self.scene.session else requests <= proven
+
+    @property
+    def is_collection(self) -> bool:
+        """Whether the answer is a page, or all pages, of a collection."""
+        endpoint = TOOLS[self.scene.operation.name].endpoint
+        return endpoint is not None and endpoint.collection
 
     @property
     def is_exercised(self) -> bool:
@@ -238,6 +261,8 @@ class _Judge:
 
     def _as_good(self, claim: _Claim) -> tuple[str, ...]:
         """Other categories that are as good: an incomplete match is partial, and patience hears a slow answer out."""
+        if self.is_collection and claim.proven["category"] in ("ok", "partial"):
+            return ("ok", "partial")  # how far it got is its own business, and its account is judged by itself
         if any(fault.action.name in _SLOW for fault in self.scene.brief.faults):
             return ("ok",)
         return ("partial",) if claim.proven.get("result", {}).get("complete") is False else ()

@@ -17,6 +17,7 @@ from unacked.adapter.reference import RelocatedClient
 from unacked.canonical import JSON
 from unacked.claims import Brief
 from unacked.clock import Clock, VirtualClock
+from unacked.completeness import Page
 from unacked.contract import Operation
 from unacked.event import History
 from unacked.fault import Action, Fault, FaultPlan, Point
@@ -76,8 +77,8 @@ class Played:
     """What came of a scene: what the adapter returned or raised, and what the services saw.
 
     ``raised`` is the exception with all of its chain, as text. ``identities`` are those that the service's own
-    answers named. ``said`` is what was printed and logged meanwhile. ``worked_as`` are the owners of the
-    credentials that requests carried.
+    answers named, ``pages`` its answers to a collection. ``said`` is what was printed and logged meanwhile.
+    ``worked_as`` are the owners of the credentials that requests carried.
     """
 
     correlation_id: str
@@ -90,6 +91,7 @@ class Played:
     scanner: Scanner
     egress: tuple[str, ...]
     worked_as: frozenset[str]
+    pages: Sequence[Page]
 
 
 def scenes(case: LoadedCase) -> Iterator[Scene]:
@@ -106,6 +108,17 @@ def scenes(case: LoadedCase) -> Iterator[Scene]:
     for brief in case.sides:
         yield Scene(case, brief, operation, brief.place, {})
     yield from _with_session(case, clean, operation)
+
+
+def told_scenes(suite: Suite, operation: str) -> Iterator[Scene]:
+    """Yield the calls of the cases that say what the tool must respond to the operation's first call."""
+    for case in suite.cases.values():
+        file, declared = case.file, case.declared
+        expected = file.expect.result
+        if declared is None or file.response is None or expected is None:
+            continue
+        if (expected.operation, expected.nth) == (operation, 1):
+            yield Scene(case, declared, declared.tools[operation], case.name, {})
 
 
 def _incomplete(case: LoadedCase, clean: Brief, operation: Operation) -> Iterator[Scene]:
@@ -391,4 +404,5 @@ def _played(
         Scanner(cast.secrets),
         tuple(dict.fromkeys(acts.egress)),
         frozenset[str]().union(*(service.worked_as for service in cast.services.values())),
+        [page for service in cast.services.values() for page in service.pages(scene.operation.name)],
     )

@@ -24,7 +24,7 @@ from unacked.tools import TOOLS
 from unacked.tools.classify import classify, envelope
 from unacked.tools.client import Exchange, Phase
 
-__all__ = ["PLANTED", "Planted"]
+__all__ = ["ADAPTERS", "Planted"]
 
 Arguments = dict[str, JSON]
 Told = dict[str, JSON]
@@ -392,7 +392,7 @@ def leaks_in_two_halves(operation: str, arguments: Arguments, link: Link) -> Tol
 
 _LOOKUP = "lookup_by_request_id"
 
-PLANTED = (
+ADAPTERS = (
     Planted(failure_after_commit, "calls a lost answer a failure", "denied-effect"),
     Planted(failure_on_500, "takes a 500 for a failure", "denied-effect"),
     Planted(retries_inside, "sends again under a new key", "duplicate-effect"),
@@ -427,4 +427,4 @@ PLANTED = (
     Planted(leaks_in_base64, "gives the key back in base64", "secret-in-result"),
     Planted(leaks_in_two_halves, "gives the key back in two fields", "secret-in-result"),
 )
-"""Every planted adapter."""
+"""Every planted adapter but those of collections."""

@@ -16,10 +16,14 @@ from unacked.graph import Verdict
 from unacked.graph.coverage import Coverage
 from unacked.selftest.agents import PlantedAgent, try_agents
 from unacked.selftest.graphs import GraphTest, planted_agents, unproduced_answers
-from unacked.selftest.planted import PLANTED, Planted
+from unacked.selftest.planted import ADAPTERS, Planted
+from unacked.selftest.planted_pages import PAGES
 from unacked.suite import Suite, load_suite
 
-__all__ = ["REFERENCE_OPERATIONS", "Item", "graph_items", "self_test", "summary_of"]
+__all__ = ["PLANTED", "REFERENCE_OPERATIONS", "Item", "graph_items", "self_test", "summary_of"]
+
+PLANTED = (*ADAPTERS, *PAGES)
+"""Every planted adapter."""
 
 REFERENCE_OPERATIONS = (
     "create_record",
@@ -29,6 +33,7 @@ REFERENCE_OPERATIONS = (
     "delete_release",
     "grant_permission",
     "rotate_credential",
+    "search_all",
 )
 """What the reference adapter is tried with: one operation of each effect. `unacked adapter check` tries all."""
 _PATIENCE_S = 2.0
