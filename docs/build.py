@@ -10,7 +10,8 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from unacked.fault import ACTIONS, ALIASES, Action
+from unacked.completeness import CONTINUATIONS, FIELD_STATES, REASONS, WARNINGS
+from unacked.fault import ACTIONS, ALIASES, CHANGES, Action
 from unacked.graph import VERDICTS, Standing, Stop
 from unacked.graph.lint import LINTS
 from unacked.outcome import CATEGORIES
@@ -81,6 +82,9 @@ def faults() -> str:
         for kind in ACTIONS.values()
     )
     words = ((f"`{word}`", f"`{point}`", f"`{Action.parse(written)}`") for word, (point, written) in ALIASES.items())
+    changes = (
+        (f"`{kind.name}`", kind.doc, ", ".join(f"`{name}`" for name in kind.parameters)) for kind in CHANGES.values()
+    )
     return f"""# Faults
 
 A fault is (operation, nth call, point, action). It leaves a receipt when it landed; a declared fault without a receipt makes
@@ -94,9 +98,86 @@ faults:
 
 {_table(("action", "what happens", "points", "parameters", "ambiguous"), rows)}
 
+A tool that follows pages makes several requests in one call. `page: 2` lets a fault act at the second of them, and at no other.
+
+## Changes of the world
+
+What somebody else does while the caller looks; only services that have such a world know them. They act at `before_commit`.
+
+{_table(("change", "what happens", "parameters"), changes)}
+
 ## Familiar words
 
 {_table(("word", "point", "action"), words)}
+"""
+
+
+def completeness() -> str:
+    """The completeness envelope: reasons, warnings and the states of single fields."""
+    reasons = ((f"`{row.code}`", row.meaning, row.told_by) for row in REASONS.values())
+    warnings = ((f"`{code}`", meaning) for code, meaning in WARNINGS.items())
+    states = ", ".join(f"`{state}`" for state in FIELD_STATES)
+    ways = ", ".join(f"`{kind}`" for kind in CONTINUATIONS)
+    return f"""# Partial data is not empty data
+
+Every collection says whether it is complete: full, short and empty ones alike. `complete` is the field to decide by; a result
+without it counts as incomplete. The dangerous answer is the one that is incomplete *and* empty.
+
+```json
+{{"items": [], "complete": false, "truncated": true, "reasons": ["SOURCE_UNAVAILABLE"],
+ "incomplete_reasons": [{{"code": "SOURCE_UNAVAILABLE", "source": "us", "message": "a source, which is named, did not answer"}}],
+ "next_cursor": null, "continuation": null, "snapshot": "snapshot-1",
+ "page": {{"returned": 0, "requested_size": 3, "ordering": "id ascending", "start": 0, "total": 0, "snapshot": "snapshot-1"}},
+ "scope": {{"resource": "account", "name": "red", "visibility": "all"}}, "warnings": []}}
+```
+
+Its category is `ok` where it is complete, else `partial`. A page that contradicts its own claim (complete with reasons, with a
+cursor, or with fewer items than the snapshot holds) is `malformed_response`.
+
+## Reasons
+
+{_table(("reason", "means", "told by"), reasons)}
+
+`continuation` names a real way on, by its `kind`: {ways}. Where it is null, only a person can go on.
+
+## Warnings
+
+They concern freshness and interpretation, never coverage, and have an owner and an expiry.
+
+{_table(("warning", "means"), warnings)}
+
+## Fields of a single resource
+
+A read of one object says of each field that may be missing one of {states}. Only `absent` says that there is no value. The
+read is `partial` where a field could not be read.
+
+## Tools that follow pages
+
+`search_all` keeps to one snapshot, follows up to ten pages, takes a deadline (`deadline_s`) and says in `coverage` how far it got.
+It never restarts an expired cursor, and never puts pages of two snapshots together. Each later page is a request of its own,
+under `<correlation id>.2`, `.3` and so on.
+
+## Destructive calls take evidence
+
+`archive_accounts` and `cleanup_absent` want the `snapshot` of an inventory that was seen whole; ids must stand in it. Anything
+else is `evidence_required`, and nothing is sent. A complete inventory of a stale index is no evidence. The service checks each
+target again when it acts.
+
+## What an agent makes of a response
+
+A case may say what the tool must respond, and what the agent must do upon it:
+
+```yaml
+response: {{complete: false, items: [], reasons: [SOURCE_UNAVAILABLE], continuation: null}}
+expected_agent_decision: refuse_or_request_review
+```
+
+| decision | the first later call that decides |
+|---|---|
+| `continue_search` | a listing by a way that the response names; the same query again is none |
+| `refuse_or_request_review` | `ask_human`, or `finish` with another status than success |
+| `perform_cleanup` | a destructive call |
+| `report_complete` | `finish` with success |
 """
 
 
@@ -164,6 +245,7 @@ lint:
 
 
 PAGES: Mapping[str, Callable[[], str]] = {
+    "completeness.md": completeness,
     "results.md": results,
     "faults.md": faults,
     "verdicts.md": verdicts,

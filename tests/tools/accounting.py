@@ -11,7 +11,7 @@ from unacked.canonical import JSON
 from unacked.clock import VirtualClock
 from unacked.outcome import Envelope
 from unacked.services import Setting, load_service
-from unacked.tools import TOOLS, Evidence, Timeouts, Toolbox
+from unacked.tools import TOOLS, Evidence, Timeouts, Tokens, TokenSource, Toolbox
 from unacked.tools.client import Exchange, Phase, ToolClient
 from unacked.wire import Request
 
@@ -36,7 +36,7 @@ class Shelf:
         self._toolbox = Toolbox(
             TOOLS,
             _NoWire(self),
-            token="tok",
+            source=TokenSource(Tokens("tok")),
             emit=lambda event, **_: self.events.append(event),
             diagnose=lambda _: "d1",
             evidence=self.evidence,
@@ -50,6 +50,7 @@ class Shelf:
     def answer(self, request: Request) -> Exchange:
         """Let the service answer one request."""
         self.pages += 1
+        self.clock.advance(0.5)
         if self._change is not None:
             self._change(self.pages, self.service)
         response = self.service.handle(request)
@@ -76,6 +77,9 @@ class _NoWire(ToolClient):
     def __init__(self, shelf: Shelf) -> None:
         self.timeouts = Timeouts()
         self._shelf = shelf
+
+    def now(self) -> float:
+        return self._shelf.clock.now()
 
     def send(self, method: str, url: str, *, headers: Mapping[str, str], content: bytes) -> Exchange:
         path, _, query = url.removeprefix("https://directory.test").partition("?")

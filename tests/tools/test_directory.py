@@ -41,7 +41,7 @@ def test_each_page_of_a_scan_has_an_id_of_its_own() -> None:
     one = shelf()
     one.call("search_all", scope="red")
     received = [entry.correlation_id for entry in one.service.ledger if entry.moment == "received"]
-    assert received == ["c-1", "c-1/2"]
+    assert received == ["c-1", "c-1.2"]
     assert one.events.count("dispatch_started") == 2
     assert one.events.count("result") == 1
 

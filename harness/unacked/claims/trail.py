@@ -18,7 +18,8 @@ __all__ = ["secret_leaked", "trail_claim", "unexercised"]
 def trail_claim(brief: Brief, history: History) -> Claim:
     """Judge the record itself. Whether the chain holds is checked where the file is read."""
     return Claim.of(
-        "trail", (*_crash(history), *_egress(history), *_ids(brief, history), *_expected(brief, history), *_leaks(history))
+        "trail",
+        (*_crash(history), *_egress(history), *_ids(brief, history), *_expected(brief, history), *_leaks(history)),
     )
 
 

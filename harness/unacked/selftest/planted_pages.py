@@ -29,7 +29,7 @@ class Trouble(Exception):
 
 def get_page(operation: str, arguments: Arguments, link: Link, number: int) -> Page:
     """Get one page, under an id of its own; raises Trouble."""
-    own = link if number == 1 else replace(link, correlation_id=f"{link.correlation_id}/{number}")
+    own = link if number == 1 else replace(link, correlation_id=f"{link.correlation_id}.{number}")
     claim = right(operation, arguments, own)
     if not claim["ok"]:
         raise Trouble(claim | {"correlation_id": link.correlation_id})
