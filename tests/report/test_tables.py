@@ -15,7 +15,7 @@ from unacked.suite import Suite, load_suite
 E01 = "transitions/matrix/E01-create-read-annotate.case.yaml"
 
 
-def shown(table: Table, *, width: int = 300) -> list[str]:
+def shown(table: Table, *, width: int = 400) -> list[str]:
     """The lines of a table, on a console that knows markup and colours."""
     text = io.StringIO()
     Console(file=text, width=width).print(table)
