@@ -47,7 +47,7 @@ def settle(task: Task, step: Step, arguments: Mapping[str, Any]) -> Moves[Settle
     for _ in range(attempts):
         result = yield Call(step.operation, arguments)
         if result["ok"]:
-            return "success", result.get("result", {})
+            return approved_in_full(arguments, result.get("result", {}))
         doubt = doubt or (operation.writes and result["class"] == "uncertain")
         match result["retry"]:
             case "within_budget":
@@ -62,7 +62,7 @@ def settle(task: Task, step: Step, arguments: Mapping[str, Any]) -> Moves[Settle
                     return found, detail
                 doubt = False
             case _:
-                if not (yield from credential_given(task, step, result)):
+                if not (yield from reopened(task, step, result)):
                     return final_status(result, doubt=doubt), result["message"]
     return ("unknown" if doubt else "failed"), f"no success in {attempts} attempts"
 
@@ -122,6 +122,13 @@ def show_gap(task: Task, step: Step, page: Result, returned: int) -> Moves[Settl
             },
         )
     return "refused", missing
+
+
+def approved_in_full(arguments: Mapping[str, Any], fields: Mapping[str, Any]) -> Settled:
+    """A step is done, unless it was to get an approval and a person approved less than the task needs."""
+    if fields.get("narrower") and fields["lasts"] == arguments.get("lasts", "call"):
+        return "declined", "a person approved less than the task asks for"
+    return "success", fields
 
 
 def give_time(task: Task, result: Result) -> Moves[None]:
@@ -194,10 +201,31 @@ def shows_effect(operation: Operation, arguments: Mapping[str, Any], fields: Map
     return bool(fields.get("notes", 0) > 0)
 
 
+def reopened(task: Task, step: Step, result: Result) -> Moves[bool]:
+    """Whether a person has taken away what a refusal rests on, so that the same call may be made again."""
+    match result["category"]:
+        case "authentication_failed" if "ask_human" in task.tools:
+            return (yield from credential_given(task, step, result))
+        case "locked" if "ask_human" in task.tools and step.operation == "request_approval":
+            return (yield from unlocked(step, result))
+    return False
+
+
+def unlocked(step: Step, result: Result) -> Moves[bool]:
+    """Ask a person to unlock the gate; nobody else can."""
+    answer = yield Call(
+        "ask_human",
+        {
+            "question": f"The gate is locked, so nobody can approve {step.arguments['action']}. Can you unlock it?",
+            "reasons": [result["category"]],
+            "proposed_action": step.operation,
+        },
+    )
+    return bool(answer["result"]["decision"] == "unlocked")
+
+
 def credential_given(task: Task, step: Step, result: Result) -> Moves[bool]:
     """Ask an authorised person where the credential was not accepted; take another one only if they name it."""
-    if result["category"] != "authentication_failed" or "ask_human" not in task.tools:
-        return False
     question = f"The credential was not accepted for {step.operation}. Can you renew it?"
     answer = yield Call(
         "ask_human", {"question": question, "reasons": [result["category"]], "proposed_action": step.operation}

@@ -24,6 +24,7 @@ from pydantic import (
     model_validator,
 )
 
+from unacked.approval import REFUSALS, Lasts
 from unacked.canonical import JSON
 from unacked.contract import Idempotency
 from unacked.errors import nearest
@@ -46,6 +47,12 @@ def _category(name: str) -> str:
     return name
 
 
+def _refusal(code: str) -> str:
+    if code not in REFUSALS:
+        raise ValueError(f"unknown refusal; {nearest(code, REFUSALS)}")
+    return code
+
+
 def _event(name: str) -> str:
     if name not in EVENTS:
         raise ValueError(f"unknown event; {nearest(name, EVENTS)}")
@@ -63,6 +70,7 @@ FinalStatus = Literal["success", "unknown", "declined", "failed", "refused"]
 # A file holds the word, not the member of the enumeration.
 PointWord = Annotated[Point, Field(strict=False)]
 RetryWord = Annotated[Retry, Field(strict=False)]
+LastsWord = Annotated[Lasts, Field(strict=False)]
 IdempotencyWord = Annotated[Idempotency, Field(strict=False)]
 
 WrittenAction = Annotated[
@@ -145,6 +153,7 @@ class ExpectedResult(_Strict):
     category: Annotated[str, AfterValidator(_category)]
     retry: RetryWord | None = None
     failed_field: str | None = None
+    refusal: Annotated[str, AfterValidator(_refusal)] | None = None
 
 
 class ExpectedFinish(_Strict):
@@ -154,13 +163,26 @@ class ExpectedFinish(_Strict):
     mentions: list[str] = Field(default_factory=list)
 
 
+class ExpectedPrompt(_Strict):
+    """One time that a person is asked: by which call, about what, for how long, and when (virtual seconds).
+
+    What is left out is not compared; the time is, to the second.
+    """
+
+    operation: str
+    target: str | None = None
+    lasts: LastsWord | None = None
+    at_s: Annotated[int, Field(ge=0)] | None = None
+
+
 class Expectation(_Strict):
-    """The four claims in the words of the case."""
+    """The four claims in the words of the case; ``prompts`` lists every time that a person is asked."""
 
     result: ExpectedResult | None = None
     world: dict[str, JSON] = Field(default_factory=dict)
     trail: list[Annotated[str, AfterValidator(_event)]] = Field(default_factory=list)
     finish: ExpectedFinish | None = None
+    prompts: list[ExpectedPrompt] | None = None
 
 
 class Known(_Strict):
@@ -191,11 +213,13 @@ class Answer(_Strict):
 class ContractTerms(_Strict):
     """What the service declares for one operation in this case.
 
-    ``hides_denial``: to whoever may not see an object the service answers as if it were not there.
+    ``hides_denial``: to whoever may not see an object the service answers as if it were not there. ``approval``: the
+    tool asks the gate before it sends anything, for this one call or once for the whole session.
     """
 
     idempotency: IdempotencyWord | None = None
     hides_denial: bool = False
+    approval: LastsWord | None = None
 
 
 class Limits(_Strict):

@@ -239,7 +239,8 @@ class Envelope:
 
     ``result`` holds contract-valid fields only. ``reconcile`` names the operation that finds out about the
     effect, or ``"none"``; None where the outcome is known. ``effect_acknowledged`` is None while unknown.
-    ``failed_field`` is the JSON pointer of the field that broke the contract.
+    ``failed_field`` is the JSON pointer of the field that broke the contract. ``refusal`` is the code by which a
+    gate says why it let nothing through.
     """
 
     category: str
@@ -252,6 +253,7 @@ class Envelope:
     reconcile: str | None = None
     effect_acknowledged: bool | None = None
     failed_field: str | None = None
+    refusal: str | None = None
 
     @property
     def ok(self) -> bool:
@@ -285,4 +287,6 @@ class Envelope:
             value["effect_acknowledged"] = "unknown" if self.effect_acknowledged is None else self.effect_acknowledged
         if self.failed_field is not None:
             value["failed_field"] = self.failed_field
+        if self.refusal is not None:
+            value["refusal"] = self.refusal
         return value

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterator
 
 from unacked.canonical import JSON
+from unacked.claims.approval import prompt_findings
 from unacked.claims.brief import Brief
 from unacked.claims.decision import decision_findings
 from unacked.claims.finding import Claim, Finding
@@ -17,10 +18,14 @@ __all__ = ["moves", "path_claim", "path_judgement"]
 
 
 def path_claim(brief: Brief, history: History) -> Claim:
-    """Judge the agent's calls against the graphs of the case, its final claim and its decision against the case."""
-    return Claim.of(
-        "path", (*_graph_findings(brief, history), *_final_claim(brief, history), *decision_findings(brief, history))
+    """Judge the agent's calls against the graphs of the case; its final claim, decision and questions by the case."""
+    findings = (
+        *_graph_findings(brief, history),
+        *_final_claim(brief, history),
+        *decision_findings(brief, history),
+        *prompt_findings(brief, history),
     )
+    return Claim.of("path", findings)
 
 
 def path_judgement(brief: Brief, history: History) -> Judgement:

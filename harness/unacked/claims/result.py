@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from unacked.canonical import JSON
+from unacked.claims.approval import gate_findings
 from unacked.claims.brief import Brief
 from unacked.claims.finding import Claim, Finding
 from unacked.claims.receipt import misses_its_fault
@@ -20,7 +21,7 @@ _NOT_DONE = frozenset({OutcomeClass.REFUSAL, OutcomeClass.FAILURE, OutcomeClass.
 
 def result_claim(brief: Brief, history: History) -> Claim:
     """Judge what the tools said."""
-    return Claim.of("result", (*_expected(brief, history), *_honesty(brief, history)))
+    return Claim.of("result", (*_expected(brief, history), *_honesty(brief, history), *gate_findings(brief, history)))
 
 
 def results_of(history: History, operation: str) -> list[Event]:
@@ -48,6 +49,8 @@ def _expected(brief: Brief, history: History) -> Iterator[Finding]:
         wanted["retry"] = expected.retry.value
     if expected.failed_field is not None:
         wanted["failed_field"] = expected.failed_field
+    if expected.refusal is not None:
+        wanted["refusal"] = expected.refusal
     for name, value in wanted.items():
         if envelope.get(name) != value:
             yield Finding(

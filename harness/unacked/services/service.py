@@ -130,6 +130,9 @@ class Service(ABC):
             case _:
                 raise ValueError(f"action {action.name!r} is the wire's business, not a service's")
 
+    def hear(self, decision: str) -> None:
+        """Take note of what a person has decided; most services have nothing to do with it."""
+
     @contextmanager
     def _without_trace(self) -> Iterator[None]:
         state, ids, keys = self.state, self.ids.mark(), self._keys.mark()

@@ -6,6 +6,7 @@ import datetime as dt
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
+from unacked.approval import Lasts
 from unacked.case import CaseFile, Expectation, SessionUse
 from unacked.clock import VirtualClock
 from unacked.contract import Operation
@@ -20,7 +21,7 @@ from unacked.tools import REFRESH, REGISTRY, TOOLS
 
 __all__ = ["case_problems", "service_problems"]
 
-CONTROL_TOOLS = frozenset(name for name, tool in TOOLS.items() if tool.endpoint is None)
+CONTROL_TOOLS = frozenset(name for name, tool in TOOLS.items() if tool.local)
 
 
 def case_problems(
@@ -60,10 +61,14 @@ def _tools(document: Document, file: CaseFile) -> Iterator[Problem]:
             yield _unknown(document, location, "operation", name, TOOLS)
         elif name in file.tools[:index]:
             yield document.problem(location, f"operation {name!r} is offered twice")
-        elif tool.endpoint is not None and tool.endpoint.service not in file.services:
-            yield document.problem(
-                location, f"{name} needs the service {tool.endpoint.service!r}", "add it under 'services'"
-            )
+        else:
+            services = [tool.endpoint.service] if tool.endpoint is not None else []
+            services += ["gate"] if tool.at_gate or (name in file.contract and file.contract[name].approval) else []
+            for service in services:
+                if service not in file.services:
+                    yield document.problem(
+                        location, f"{name} needs the service {service!r}", "add it under 'services'"
+                    )
     if "finish" not in file.tools:
         yield document.problem(("tools",), "the agent could not end its task", "add the tool 'finish'")
 
@@ -106,8 +111,9 @@ def _faults(document: Document, file: CaseFile) -> Iterator[Problem]:
         yield document.problem(("twins",), "no fault of this case leaves the effect open, so there is no twin")
     if not file.faults and file.expect == Expectation():
         yield document.problem((), "a case without a fault and without expectations proves nothing")
-    if file.trap and not file.listed_faults and file.expected_agent_decision is None:
-        yield document.problem(("trap",), "a case without a fault, and without a decision to take, sets no trap")
+    decides = file.expected_agent_decision is not None or "gate" in file.services
+    if file.trap and not file.listed_faults and not decides:
+        yield document.problem(("trap",), "a case without a fault, a gate or a decision to take sets no trap")
 
 
 def _backstage(file: CaseFile) -> set[str]:
@@ -133,8 +139,9 @@ def _operations(document: Document, file: CaseFile) -> Iterator[Problem]:
         yield from _named(document, file, ("effects", name), name)
         for index, effect in enumerate(effects):
             yield from _arguments(document, ("effects", name, index), REGISTRY.get(name), effect)
-    for name in file.contract:
+    for name, terms in file.contract.items():
         yield from _named(document, file, ("contract", name), name)
+        yield from _approval(document, ("contract", name, "approval"), REGISTRY.get(name), terms.approval)
     if file.expect.result is not None:
         yield from _named(document, file, ("expect", "result", "operation"), file.expect.result.operation)
         yield from _known(document, file)
@@ -147,6 +154,19 @@ def _operations(document: Document, file: CaseFile) -> Iterator[Problem]:
             yield document.problem(location, "whose call? give 'expect.result' too")
     for index, answer in enumerate(file.answers):
         yield from _named(document, file, ("answers", index, "operation"), answer.operation)
+
+
+def _approval(
+    document: Document, location: Location, operation: Operation | None, lasts: Lasts | None
+) -> Iterator[Problem]:
+    """People are asked about what changes something, and about what destroys something each time."""
+    if operation is None or lasts is None:
+        return
+    if not operation.writes or TOOLS[operation.name].endpoint is None:
+        yield document.problem(location, f"{operation.name} changes nothing at a service, so it asks nobody")
+    elif lasts is Lasts.SESSION and "destructive" in operation.tags:
+        hint = "approval: call"
+        yield document.problem(location, f"{operation.name} is destructive: no approval of a session carries it", hint)
 
 
 def _known(document: Document, file: CaseFile) -> Iterator[Problem]:

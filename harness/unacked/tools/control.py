@@ -33,6 +33,8 @@ TOOLS = (
                 Argument("proposed_action", required=False),
                 Argument("scope", required=False),
                 Argument("options", "array", required=False),
+                Argument("returned", "integer", required=False),
+                Argument("targets", "array", required=False),
             ),
             result=(
                 Argument("decision"),

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from urllib.parse import quote, urlencode
 
+from unacked.approval import Lasts
 from unacked.canonical import JSON, dumps
 from unacked.contract import Argument, Operation
 
@@ -87,15 +88,27 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """An operation and, where it leaves this process, its endpoint."""
+    """An operation and, where it goes to a service, its endpoint.
+
+    ``approval`` is the kind of approval that the tool asks the gate for before it sends anything; None where it
+    asks nobody. ``at_gate`` says that the operation itself is a question to the gate.
+    """
 
     operation: Operation
     endpoint: Endpoint | None = None
+    approval: Lasts | None = None
+    at_gate: bool = False
+
+    @property
+    def local(self) -> bool:
+        """Whether a call of it never leaves the harness."""
+        return self.endpoint is None and not self.at_gate
 
     def as_json(self) -> dict[str, JSON]:
         """Return contract and endpoint as a JSON object; its digest is the pin of the tool."""
         endpoint = None if self.endpoint is None else asdict(self.endpoint)
-        return {"operation": self.operation.as_json(), "endpoint": endpoint}
+        pin: dict[str, JSON] = {"operation": self.operation.as_json(), "endpoint": endpoint}
+        return pin if self.approval is None else {**pin, "approval": self.approval.value}
 
 
 def argument_problem(operation: Operation, arguments: Mapping[str, JSON]) -> str | None:

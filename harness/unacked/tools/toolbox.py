@@ -17,6 +17,7 @@ from unacked.tools.classify import Finding, classify, envelope
 from unacked.tools.client import Exchange, ToolClient
 from unacked.tools.endpoint import Endpoint, Tool, argument_problem
 from unacked.tools.evidence import Evidence
+from unacked.tools.gate import Answer, Gate, process_session
 from unacked.tools.scan import Scan
 from unacked.tools.token import REFRESH, TokenSource, is_over
 
@@ -45,8 +46,9 @@ class Toolbox:
 
     ``tools`` maps operation names to tools, only those that the case offers. ``source`` holds the bearer
     credential that requests carry, which is never part of a result. ``aside`` is told of every request that a
-    tool makes beside the call's own: its operation and id, for as long as it lasts. Without ``evidence`` a
-    destructive call is not asked for any: where one call stands alone, there can be none.
+    tool makes beside the call's own: its operation and id, for as long as it lasts. ``session`` is to whom approvals
+    belong: this process, unless it is said otherwise. Without ``evidence`` a destructive call is not asked for any:
+    where one call stands alone, there can be none.
     """
 
     def __init__(
@@ -59,6 +61,7 @@ class Toolbox:
         diagnose: Diagnose,
         aside: Aside = lambda *_: nullcontext(),
         evidence: Evidence | None = None,
+        session: str | None = None,
     ) -> None:
         self.tools = tools
         self.source = source
@@ -67,23 +70,67 @@ class Toolbox:
         self._diagnose = diagnose
         self._aside = aside
         self._evidence = evidence
+        self._gate = Gate(client, emit, session or process_session())
 
     def call(self, name: str, arguments: Mapping[str, JSON], correlation_id: str) -> Envelope:
-        """Make one call of an operation that has an endpoint; the result is on the record when this returns."""
+        """Make one call of an operation that leaves the harness; the result is on the record when this returns."""
         tool = self.tools[name]
-        operation, endpoint = tool.operation, tool.endpoint
-        if endpoint is None:
-            raise ValueError(f"{name} has no endpoint; the trial itself answers it")
-        problem = argument_problem(operation, arguments) or endpoint.problem(arguments)
+        if tool.local:
+            raise ValueError(f"{name} never leaves the harness; the trial itself answers it")
+        problem = self._problem(tool, arguments)
         if problem is not None:
-            refusal = refused_locally(operation, problem, correlation_id)
+            refusal = refused_locally(tool.operation, problem, correlation_id)
             self.answer(refusal, rejected=True)
             return refusal
-        lacking = self._evidence.lacking(arguments) if self._evidence and endpoint.needs_inventory else None
-        if lacking is not None:
-            refusal = envelope(lacking, operation, correlation_id, settles=None)
+        if tool.endpoint is None:
+            action = self.tools[str(arguments["action"])].operation
+            asked = self._gate.request(action, arguments, correlation_id, self.source.tokens.access)
+            return self._ended_at_gate(asked, tool.operation, correlation_id)
+        if (lacking := self._lacking(tool.endpoint, arguments)) is not None:
+            refusal = envelope(lacking, tool.operation, correlation_id, settles=None)
             self.answer(refusal)
             return refusal
+        if tool.approval is None:
+            return self._sent(tool.operation, tool.endpoint, arguments, correlation_id)
+        permission = self._gate.use(tool, arguments, correlation_id, self.source.tokens.access)
+        if permission.refusal is not None:
+            return self._ended_at_gate(permission, tool.operation, correlation_id)
+        result = self._sent(tool.operation, tool.endpoint, arguments, correlation_id)
+        if result.category == "local_failure":
+            self._gate.give_back(permission, tool.operation, correlation_id, self.source.tokens.access)
+        return result
+
+    def _lacking(self, endpoint: Endpoint, arguments: Mapping[str, JSON]) -> Finding | None:
+        """What the evidence seen so far lacks for a call that rests on a complete inventory."""
+        return self._evidence.lacking(arguments) if self._evidence and endpoint.needs_inventory else None
+
+    def _problem(self, tool: Tool, arguments: Mapping[str, JSON]) -> str | None:
+        """What keeps a call from being made, in words fit for the agent."""
+        problem = argument_problem(tool.operation, arguments)
+        if problem is None and tool.endpoint is not None:
+            return tool.endpoint.problem(arguments)
+        if problem is None:
+            return self._approval_problem(arguments)
+        return problem
+
+    def _approval_problem(self, asked: Mapping[str, JSON]) -> str | None:
+        action = self.tools.get(str(asked["action"]))
+        if action is None or not action.operation.writes:
+            return "argument 'action' must name a tool of this task that changes something"
+        problem = argument_problem(action.operation, asked["arguments"]) if asked.get("arguments") else None
+        return None if problem is None else f"in argument 'arguments', {problem}"
+
+    def _ended_at_gate(self, answer: Answer, operation: Operation, correlation_id: str) -> Envelope:
+        """The result of a call that ends at the gate: an approval, or a refusal after which nothing was sent."""
+        result = answer.envelope(operation, correlation_id)
+        reference = self._kept(answer.exchange, Finding(answer.category), operation.name, correlation_id)
+        self.answer(result, diagnostics_ref=reference)
+        return result
+
+    def _sent(
+        self, operation: Operation, endpoint: Endpoint, arguments: Mapping[str, JSON], correlation_id: str
+    ) -> Envelope:
+        """Send one request and put on the record what came of it."""
         finding, reference = self._asked(operation, endpoint, arguments, correlation_id)
         if self._evidence is not None and finding.page is not None:
             self._evidence.learn(operation, arguments, finding.page)

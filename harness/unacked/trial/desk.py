@@ -12,29 +12,29 @@ from unacked.clock import VirtualClock
 from unacked.event import Emit
 from unacked.outcome import CATEGORIES, Envelope, Retry
 
-__all__ = ["Credential", "Desk"]
+__all__ = ["Consequences", "Desk"]
 
 NOBODY = "nobody answered"
 """The decision when no answer is scripted: people are not always there."""
 
 
 @dataclass(frozen=True, slots=True)
-class Credential:
-    """What can happen to the tools' credential: a person renews it, or the agent takes another one."""
+class Consequences:
+    """What follows from a call at the desk: a person decided something, or the agent takes another credential."""
 
-    renew: Callable[[], None]
-    switch: Callable[[str], None]
+    decided: Callable[[str], None]
+    switched: Callable[[str], None]
 
 
 class Desk:
     """Answers the control tools of one trial; ``finished`` is the final status once there is one."""
 
-    def __init__(self, clock: VirtualClock, emit: Emit, answers: Sequence[Answer], credential: Credential) -> None:
+    def __init__(self, clock: VirtualClock, emit: Emit, answers: Sequence[Answer], consequences: Consequences) -> None:
         self.finished: str | None = None
         self._clock = clock
         self._emit = emit
         self._answers = {(answer.operation, answer.nth): answer for answer in answers}
-        self._credential = credential
+        self._consequences = consequences
         self._asked: Counter[str] = Counter()
 
     def call(self, operation: str, arguments: Mapping[str, JSON], correlation_id: str) -> Envelope:
@@ -48,7 +48,7 @@ class Desk:
             case "ask_human":
                 result = self._ask(arguments, correlation_id)
             case "switch_credential":
-                self._credential.switch(str(arguments["name"]))
+                self._consequences.switched(str(arguments["name"]))
         return Envelope(
             category="ok",
             operation=operation,
@@ -69,7 +69,6 @@ class Desk:
         decided: dict[str, JSON] = {"decision": answer.decision if answer else NOBODY}
         if answer is not None and answer.credential is not None:
             decided["credential"] = answer.credential
-        if decided["decision"] == "renewed":
-            self._credential.renew()
+        self._consequences.decided(str(decided["decision"]))
         self._emit("approval_decided", id=correlation_id, operation="ask_human", detail=decided)
         return decided

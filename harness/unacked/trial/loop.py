@@ -44,7 +44,7 @@ class Dispatcher:
         if refusal is not None:
             self._world.toolbox.answer(refusal, rejected=True)
             return refusal.as_json()
-        if self._world.toolbox.tools[call.operation].endpoint is None:
+        if self._world.toolbox.tools[call.operation].local:
             return self._at_the_desk(call, correlation_id).as_json()
         return self._on_the_wire(call, correlation_id).as_json()
 

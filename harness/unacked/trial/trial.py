@@ -19,7 +19,7 @@ from unacked.suite import Suite
 from unacked.tools import REGISTRY, Timeouts
 from unacked.tools.client import ToolClient
 from unacked.trail import Diagnostics, Recorder, TrialName
-from unacked.trial.desk import Credential, Desk
+from unacked.trial.desk import Consequences, Desk
 from unacked.trial.loop import Dispatcher, Ending, converse
 from unacked.trial.sinks import leaking_sinks
 from unacked.trial.world import CorrelationIds, Vault, World
@@ -135,7 +135,7 @@ class _Trial:
         )
         end["before"] = dict(world.summary())
         world.sign_in(ids)
-        desk = Desk(clock, emit, case.file.answers, Credential(world.renew_credential, world.switch_credential))
+        desk = Desk(clock, emit, case.file.answers, Consequences(world.hear, world.switch_credential))
         session = self._bench.driver(plan.agent).begin(case.task(), f"{plan.seed}/{plan.case}/{plan.repeat}")
         dispatcher = Dispatcher(world, desk, ids, emit)
         ending = converse(session, dispatcher, desk, limits=case.file.limits, clock=clock, emit=emit)

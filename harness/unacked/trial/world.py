@@ -109,6 +109,7 @@ class World:
             diagnose=diagnose,
             aside=self.plan.aside,
             evidence=Evidence(),
+            session="trial",
         )
 
     def _source(self, token: str, expires_at_s: float) -> TokenSource:
@@ -127,7 +128,14 @@ class World:
                 raise HarnessError(f"service {name!r} did not accept the credential at set-up")
             self._emit("signed_in", id=correlation_id, detail={"service": name})
 
-    def renew_credential(self) -> None:
+    def hear(self, decision: str) -> None:
+        """Let a person's decision reach whoever it concerns: the tools' credential, or a service such as the gate."""
+        if decision == "renewed":
+            self._renew_credential()
+        for service in self._services.values():
+            service.hear(decision)
+
+    def _renew_credential(self) -> None:
         """Let every service accept a new credential, and the tools use it; an issuer signs them in anew."""
         if self._issuer is None:
             self._use(self._vault.another(), "agent")

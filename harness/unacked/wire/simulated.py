@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 import ssl
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count
 from typing import Any, NoReturn
 
@@ -18,8 +18,8 @@ import httpcore2
 from unacked.clock import VirtualClock
 from unacked.errors import HarnessError, nearest
 from unacked.event import Emit
-from unacked.fault import FaultPlan, Point
-from unacked.wire.connection import Outbox, ServerConnection, Uplink, land
+from unacked.fault import Fault, FaultPlan, Point
+from unacked.wire.connection import CallFaults, Outbox, ServerConnection, Uplink, land
 from unacked.wire.message import Handler
 from unacked.wire.script import Signal
 
@@ -87,14 +87,16 @@ class SimulatedNetwork:
         handler = self._handlers.get(host)
         if handler is None:
             raise HarnessError(f"no fake service answers for the host {host!r}; {nearest(host, self._handlers)}")
-        self.set_up(timeout, Point.DNS, Point.BEFORE_CONNECT)
-        return _Link(self, ServerConnection(handler, self.plan, self.emit, self.call_at, self.latency_s))
+        plan = _FaultsOf(handler, self.plan)
+        self.emit("connection_opened", id=plan.call_id, detail={"service": handler.name})
+        self.set_up(plan, timeout, Point.DNS, Point.BEFORE_CONNECT)
+        return _Link(self, plan, ServerConnection(handler, plan, self.emit, self.call_at, self.latency_s))
 
-    def set_up(self, timeout: float | None, *points: Point) -> None:
+    def set_up(self, plan: CallFaults, timeout: float | None, *points: Point) -> None:
         """Pass one latency of connecting, unless a fault at one of ``points`` acts."""
-        fault = self.plan.at(*points)
+        fault = plan.at(*points)
         if fault is not None:
-            land(self.plan, self.emit, fault)
+            land(plan, self.emit, fault)
             if fault.action.name == "silence":
                 self._give_up(self._deadline(timeout), httpcore2.ConnectTimeout("timed out"))
         if timeout is not None and timeout < self.latency_s:
@@ -142,10 +144,10 @@ class SimulatedNetwork:
                 raise httpcore2.ReadError(_RESET)
             return outbox.take(max_bytes) if segment.signal is Signal.DATA else b""
 
-    def is_readable(self, outbox: Outbox) -> bool:
+    def is_readable(self, plan: CallFaults, outbox: Outbox) -> bool:
         """Whether an idle connection has bytes or its end waiting, or must give way to a fresh one."""
         self.settle()
-        if self.plan.armed and self.plan.at(*_ON_A_FRESH_CONNECTION):
+        if plan.armed and plan.at(*_ON_A_FRESH_CONNECTION):
             return True  # a kept connection would hide the fault: as if the server had closed it
         segment = outbox.peek()
         return segment is not None and segment.at_s <= self.clock.now()
@@ -159,13 +161,42 @@ def _how_it_failed(point: Point, action: str) -> str:
     return _REFUSALS[point]
 
 
+class _FaultsOf:
+    """The faults of the current call as far as one service is concerned: those of its own operations.
+
+    A tool may have to ask a second service, such as a gate, in the middle of a call.
+    """
+
+    __slots__ = ("_operations", "_plan", "fire")
+
+    def __init__(self, handler: Handler, plan: FaultPlan) -> None:
+        self._operations, self._plan = handler.operations, plan
+        self.fire = plan.fire
+
+    @property
+    def call_id(self) -> str | None:
+        return self._plan.call_id
+
+    @property
+    def nth(self) -> int:
+        return self._plan.nth
+
+    @property
+    def armed(self) -> Sequence[Fault]:
+        armed = self._plan.armed
+        return armed if not armed or armed[0].operation in self._operations else ()
+
+    def at(self, *points: Point) -> Fault | None:
+        return next((fault for fault in self.armed if fault.point in points), None)
+
+
 class _Link:
     """The client's end of one connection, without a flavour."""
 
-    __slots__ = ("_connection", "_network")
+    __slots__ = ("_connection", "_network", "_plan")
 
-    def __init__(self, network: SimulatedNetwork, connection: ServerConnection) -> None:
-        self._network, self._connection = network, connection
+    def __init__(self, network: SimulatedNetwork, plan: CallFaults, connection: ServerConnection) -> None:
+        self._network, self._plan, self._connection = network, plan, connection
 
     def read(self, max_bytes: int, timeout: float | None) -> bytes:
         return self._network.read(self._connection.outbox, max_bytes, timeout)
@@ -177,10 +208,10 @@ class _Link:
         self._connection.leave()
 
     def start_tls(self, timeout: float | None) -> None:
-        self._network.set_up(timeout, Point.TLS)
+        self._network.set_up(self._plan, timeout, Point.TLS)
 
     def extra_info(self, info: str) -> Any:
-        return self._network.is_readable(self._connection.outbox) if info == "is_readable" else None
+        return self._network.is_readable(self._plan, self._connection.outbox) if info == "is_readable" else None
 
 
 class _Stream(httpcore2.NetworkStream):
