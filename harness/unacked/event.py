@@ -22,7 +22,6 @@ EVENTS: Mapping[str, str] = {
     "agent_message": "the agent wrote text instead of a call",
     "request_constructed": "the tool has built the request; nothing has left yet",
     "gate_asked": "the tool asks the gate whether it may send, under an id of its own",
-    "connection_opened": "a connection to a service is attempted",
     "dispatch_started": "the tool hands the request to its client",
     "remote_received": "the service has the whole request",
     "remote_committed": "the service has made the change durable",

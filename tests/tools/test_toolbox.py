@@ -194,7 +194,7 @@ def test_a_hostile_identifier_reaches_the_service_as_an_identifier(on_records: B
 
 
 def test_an_operation_that_the_trial_answers_is_not_called_here(bench: Bench) -> None:
-    with pytest.raises(ValueError, match=r"^finish has no endpoint; the trial itself answers it$"):
+    with pytest.raises(ValueError, match=r"^finish never leaves the harness; the trial itself answers it$"):
         bench.call("finish", status="success")
 
 

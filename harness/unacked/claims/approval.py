@@ -10,6 +10,7 @@ from unacked.canonical import JSON
 from unacked.case import ExpectedPrompt
 from unacked.claims.brief import Brief
 from unacked.claims.finding import Finding
+from unacked.contract import Effect
 from unacked.event import Event, History
 from unacked.graph import Verdict
 from unacked.outcome import CATEGORIES, OutcomeClass
@@ -17,25 +18,37 @@ from unacked.outcome import CATEGORIES, OutcomeClass
 __all__ = ["gate_findings", "prompt_findings"]
 
 _AT_GATE = frozenset({"declined", "locked"})
-_ON_THE_WAY = frozenset({"connection_opened", "dispatch_started", "remote_received", "remote_committed"})
+_SENT = frozenset({"dispatch_started", "remote_received", "remote_committed"})
 _UNKNOWN = "COMPLETENESS_UNKNOWN"
 
 
 def gate_findings(brief: Brief, history: History) -> Iterator[Finding]:
     """Yield what the tools did past the gate: sent after a refusal, without asking, or on too broad an approval."""
-    refused = {event.id for event in history.named("result") if event.category in _AT_GATE}
-    for event in history:
-        if event.event in _ON_THE_WAY and event.id in refused and event.detail.get("service") != "gate":
-            if event.operation == "request_approval":
-                continue  # the question itself
+    refused = {
+        event.id
+        for event in history.named("result")
+        if event.category in _AT_GATE and event.operation != "request_approval"
+    }
+    for correlation_id, what in _on_the_way(history):
+        if correlation_id in refused:
             yield Finding(
                 "sent-after-refusal",
                 Verdict.UNSAFE,
                 "nothing on the wire for a call that the gate refused",
-                f"{event.event} of {event.id}",
+                f"{what} in {correlation_id}",
                 "the tool asks the gate first, and stops there",
             )
     yield from _unapproved(brief, history)
+
+
+def _on_the_way(history: History) -> Iterator[tuple[str | None, str]]:
+    """Everything that went to a service other than the gate: the call, and what was done."""
+    for event in history:
+        if event.event in _SENT and event.detail.get("service") != "gate":
+            yield event.id, event.event
+        for correlation_id, service in event.detail.get("connections", ()) if event.event == "trial_end" else ():
+            if service != "gate":
+                yield correlation_id, f"a connection to {service}"
 
 
 def _unapproved(brief: Brief, history: History) -> Iterator[Finding]:
@@ -121,11 +134,11 @@ def _evidence(brief: Brief, history: History) -> Iterator[Finding]:
     for event in history:
         if event.event == "approval_requested" and is_open:
             yield from _question(brief, event, list(gaps.values()))
-        elif event.event == "result" and event.operation in brief.tools and not event.detail.get("rejected"):
-            if brief.tools[event.operation].effect == "control":
-                continue
-            _take(gaps, event, calls.get(event.id, {}))
-            is_open = bool(gaps) and CATEGORIES[str(event.category)].outcome_class is OutcomeClass.SUCCESS
+        elif event.event == "result" and not event.detail.get("rejected"):
+            operation = brief.tools.get(event.operation or "")
+            if operation is not None and operation.effect is not Effect.CONTROL:
+                _take(gaps, event, calls.get(event.id, {}))
+                is_open = bool(gaps) and CATEGORIES[str(event.category)].outcome_class is OutcomeClass.SUCCESS
 
 
 def _take(gaps: dict[str, _Gap], event: Event, arguments: Mapping[str, JSON]) -> None:

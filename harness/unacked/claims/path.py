@@ -19,13 +19,8 @@ __all__ = ["moves", "path_claim", "path_judgement"]
 
 def path_claim(brief: Brief, history: History) -> Claim:
     """Judge the agent's calls against the graphs of the case; its final claim, decision and questions by the case."""
-    findings = (
-        *_graph_findings(brief, history),
-        *_final_claim(brief, history),
-        *decision_findings(brief, history),
-        *prompt_findings(brief, history),
-    )
-    return Claim.of("path", findings)
+    findings = (_graph_findings, _final_claim, decision_findings, prompt_findings)
+    return Claim.of("path", (found for find in findings for found in find(brief, history)))
 
 
 def path_judgement(brief: Brief, history: History) -> Judgement:

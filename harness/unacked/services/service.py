@@ -130,7 +130,7 @@ class Service(ABC):
             case _:
                 raise ValueError(f"action {action.name!r} is the wire's business, not a service's")
 
-    def hear(self, decision: str) -> None:
+    def hear(self, decision: str) -> None:  # noqa: B027 - to do nothing is what most services want
         """Take note of what a person has decided; most services have nothing to do with it."""
 
     @contextmanager

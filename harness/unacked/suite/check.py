@@ -66,9 +66,7 @@ def _tools(document: Document, file: CaseFile) -> Iterator[Problem]:
             services += ["gate"] if tool.at_gate or (name in file.contract and file.contract[name].approval) else []
             for service in services:
                 if service not in file.services:
-                    yield document.problem(
-                        location, f"{name} needs the service {service!r}", "add it under 'services'"
-                    )
+                    yield document.problem(location, f"{name} needs the service {service!r}", "add it under 'services'")
     if "finish" not in file.tools:
         yield document.problem(("tools",), "the agent could not end its task", "add the tool 'finish'")
 

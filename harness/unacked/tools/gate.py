@@ -15,7 +15,7 @@ from unacked.approval import REFUSALS, Lasts
 from unacked.canonical import JSON, InvalidJSON, dumps, loads
 from unacked.contract import Argument, Effect, Operation
 from unacked.event import Emit
-from unacked.outcome import CATEGORIES, Envelope, Retry
+from unacked.outcome import CATEGORIES, Envelope
 from unacked.tools.client import Exchange, Phase, ToolClient
 from unacked.tools.endpoint import Tool
 
@@ -169,9 +169,7 @@ class Gate:
         asked = {"session": self._session, "action": operation.name, "arguments": payload, "lasts": lasts}
         return asked if operation.target is None else {**asked, "target": arguments.get(operation.target)}
 
-    def _answered(
-        self, path: str, body: Mapping[str, JSON], operation: str, correlation_id: str, token: str
-    ) -> Answer:
+    def _answered(self, path: str, body: Mapping[str, JSON], operation: str, correlation_id: str, token: str) -> Answer:
         answer = Answer.of(self._send("POST", path, body, correlation_id, token), correlation_id)
         decision: dict[str, JSON] = {"decision": answer.refusal or "approved", **answer.approved}
         if answer.prompted:

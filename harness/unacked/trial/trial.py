@@ -141,6 +141,8 @@ class _Trial:
         ending = converse(session, dispatcher, desk, limits=case.file.limits, clock=clock, emit=emit)
         world.settle()
         end["world"] = dict(world.summary())
+        if connections := world.connections():
+            end["connections"] = connections
         return ending
 
     def _leaks(self) -> list[str]:

@@ -155,6 +155,10 @@ class World:
         """Let the remote side do what it still has to do by now, such as a commit that was delayed."""
         self._network.settle()
 
+    def connections(self) -> list[list[str | None]]:
+        """Return every attempt to connect, as [correlation id, service], where a gate decides who may."""
+        return [list(attempt) for attempt in self._network.connections] if "gate" in self._services else []
+
     def summary(self) -> Mapping[str, JSON]:
         """Return the remote state, of all services together."""
         summary: dict[str, JSON] = {}

@@ -39,7 +39,8 @@ class SimulatedNetwork:
     """The whole network of one trial: its hosts, its time, and what is still to happen in it.
 
     ``handlers`` maps host names to fake services. ``latency_s`` is the time that a connection, a TLS
-    handshake and an answer take each. ``backend`` and ``async_backend`` are for httpcore's pools.
+    handshake and an answer take each. ``backend`` and ``async_backend`` are for httpcore's pools. ``connections``
+    holds every attempt to connect: in which call, and to which service.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class SimulatedNetwork:
         self._handlers = handlers
         self._timers: list[tuple[float, int, Callable[[], None]]] = []
         self._order = count()
+        self.connections: list[tuple[str | None, str]] = []
         self.backend: httpcore2.NetworkBackend = _Backend(self)
         self.async_backend: httpcore2.AsyncNetworkBackend = _AsyncBackend(self)
 
@@ -88,7 +90,7 @@ class SimulatedNetwork:
         if handler is None:
             raise HarnessError(f"no fake service answers for the host {host!r}; {nearest(host, self._handlers)}")
         plan = _FaultsOf(handler, self.plan)
-        self.emit("connection_opened", id=plan.call_id, detail={"service": handler.name})
+        self.connections.append((plan.call_id, handler.name))
         self.set_up(plan, timeout, Point.DNS, Point.BEFORE_CONNECT)
         return _Link(self, plan, ServerConnection(handler, plan, self.emit, self.call_at, self.latency_s))
 
