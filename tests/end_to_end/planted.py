@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.suites import ROOT, SuiteFolder, finished_run
+from tests.suites import ROOT, finished_run
 
+from unacked.agents import AgentDefinition
+from unacked.case import AgentFile
 from unacked.claims import TrialVerdict, judge_trial
 from unacked.engine import RunFolder
 from unacked.event import History
-from unacked.suite import load_suite
+from unacked.suite import LoadedAgent, Suite, load_suite
 from unacked.trial import Bench, TrialPlan
 
-__all__ = ["Planted", "Tried", "planted", "written_areas"]
+__all__ = ["Planted", "Tried", "planted", "shipped_suite", "written_areas"]
 
 
 @dataclass(frozen=True)
@@ -60,16 +62,23 @@ def written_areas(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
     return finished_run(ROOT, tmp_path_factory.mktemp("areas"), areas)[0]
 
 
+@pytest.fixture(scope="session")
+def shipped_suite() -> Suite:
+    """The repository's suite; not to be changed."""
+    return load_suite(ROOT)
+
+
 @pytest.fixture
-def planted(tmp_path: Path) -> Planted:
+def planted(shipped_suite: Suite, tmp_path: Path) -> Planted:
     """``planted(case, policy)``: one trial of a case; the policy is the body of ``act(task)``."""
-    suite = SuiteFolder(tmp_path / "suite")
+    file = AgentFile(agent="planted", title="planted", driver="scripted", policy="policy.py")
+    agent = LoadedAgent(AgentDefinition(file, "", None), tmp_path)
 
     def run(case: str, policy: str, *, twin: bool = False) -> Tried:
-        suite.agent("planted", policy)
-        loaded = load_suite(suite.path)
-        plan = TrialPlan(0, case, twin, "planted", 1, "0", "run")
-        record = Bench(loaded).run(plan, tmp_path / "events.jsonl")
-        return Tried(record.history, judge_trial(loaded.cases[case].side(twin=twin), record.history))
+        body = "\n".join(f"    {line}" for line in policy.strip().splitlines())
+        (tmp_path / "policy.py").write_text(f"from unacked.agents import Call\n\n\ndef act(task):\n{body}\n")
+        bench = Bench(replace(shipped_suite, agents={"planted": agent}))
+        record = bench.run(TrialPlan(0, case, twin, "planted", 1, "0", "run"), tmp_path / "events.jsonl")
+        return Tried(record.history, judge_trial(shipped_suite.cases[case].side(twin=twin), record.history))
 
     return run
