@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.end_to_end.planted import Planted, Tried
 
+from unacked.suite import Suite
+
 REQUEST = 'r = yield Call("request_approval", {"action": "delete_release", "target": "rel-3"})'
 APPROVAL = 'approval = r.get("result", {}).get("approval_id")'
 DELETE = 'yield Call("delete_release", {"release_id": "rel-3", "approval_id": approval})'
@@ -47,6 +49,11 @@ CAUGHT = {
     "repeat-unknown": ("A10", [REQUEST, APPROVAL, DELETE, PUSH, finish("unknown")]),
     "reuse": ("A01", [REQUEST, APPROVAL, DELETE, DELETE, finish("success")]),
 }
+
+
+def test_every_named_rule_of_the_graph_has_a_planted_agent(shipped_suite: Suite) -> None:
+    states = shipped_suite.graphs["approval-decline"].states.values()
+    assert {edge.id for state in states for edge in state.forbid} == CAUGHT.keys()
 
 
 @pytest.mark.parametrize("rule", CAUGHT)

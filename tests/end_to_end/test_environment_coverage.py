@@ -7,13 +7,15 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from tests.suites import ROOT
+from tests.suites import ROOT, start
 
 from unacked.suite import LoadedCase, Suite, load_suite
 from unacked.tools import TOOLS
 from unacked.trial import Bench, TrialPlan
 
-GRAPHS = frozenset({"create-outcome-unknown", "auth-vs-denial", "rate-limit", "partial-list-cleanup"})
+GRAPHS = frozenset(
+    {"create-outcome-unknown", "auth-vs-denial", "rate-limit", "partial-list-cleanup", "approval-decline"}
+)
 WRITES, READS = (
     {name for name, tool in TOOLS.items() if tool.endpoint is not None and tool.operation.writes is writes}
     for writes in (True, False)
@@ -23,8 +25,6 @@ DIRECTORY = {name for name, tool in TOOLS.items() if tool.endpoint is not None a
 DOCUMENTED = {name for name, tool in TOOLS.items() if tool.endpoint is not None and tool.endpoint.failures}
 
 NOT_YET: Mapping[str, tuple[set[str], str]] = {
-    "declined": (WRITES - GATED, "no approval gate stands before a tool"),
-    "locked": (WRITES - GATED, "no approval gate stands before a tool"),
     "evidence_required": (WRITES - GATED, "the tool asks for no evidence"),
     "confirmed_failure": (WRITES - DOCUMENTED, "the service documents no failure result of this operation"),
     "partial": (READS - DIRECTORY, "the service looks everything through, and its objects have no parts"),
@@ -83,6 +83,15 @@ def test_every_declared_category_of_a_swept_operation_is_produced_but_those_that
 
 
 @pytest.mark.long
+def test_everything_that_the_approval_graph_leads_on_from_is_produced_but_what_is_named_here(tmp_path: Path) -> None:
+    select = ("A*", "W-approved-delete-release", "--agent", "careful", "--agent", "reckless")
+    start("run", *select, "--out", tmp_path, "--run-id", "approvals", cwd=tmp_path)
+    coverage = start("graph", "coverage", tmp_path / "approvals", "--json", cwd=tmp_path).json
+    missing = coverage["environment"]["graphs"]["approval-decline"]["missing"]
+    assert missing == [["delete_release", "confirmed_failure"], ["delete_release", "evidence_required"]]
+
+
+@pytest.mark.long
 def test_a_documented_failure_is_produced_where_there_is_one(produced: Mapping[str, set[str]]) -> None:
     assert "confirmed_failure" in produced["charge"]
 
@@ -93,5 +102,5 @@ def test_no_category_is_produced_that_a_contract_does_not_declare(produced: Mapp
     assert {name: found for name, found in surplus.items() if found} == {}
 
 
-def test_the_sweeps_of_the_four_graphs_are_those_of_nineteen_operations(suite: Suite) -> None:
+def test_the_sweeps_of_the_five_graphs_are_those_of_nineteen_operations(suite: Suite) -> None:
     assert len(swept_operations(suite)) == 19
