@@ -77,3 +77,16 @@ def test_hostile_text_in_a_transcript_is_escaped(told: Told) -> None:
 
 def test_a_hostile_name_of_a_tool_is_escaped(told: Told) -> None:
     assert told('yield Call("x\\x1b[2J")')[0] == "0.000 #0 x\\x1b[2J() <== unknown_tool"
+
+
+def test_who_was_asked_and_what_they_said_is_told(tmp_path: Path) -> None:
+    suite = SuiteFolder(tmp_path / "suite")
+    suite.agent("test", 'yield Call("request_approval", {"action": "delete_release", "target": "rel-3"})')
+    suite.keep("A01", "A02")
+    loaded = load_suite(suite.path)
+    record = Bench(loaded).run(TrialPlan(0, "A02", False, "test", 1, "0", "run"), tmp_path / "events.jsonl")
+    lines = [line.plain for line in transcript(loaded.cases["A02"].side(twin=False), record.history)]
+    asked, said, result = (" ".join(line.split()) for line in lines[3:6])
+    assert asked == "0.003 person: asked: delete_release rel-3 call"
+    assert said == "0.003 person: call_declined"
+    assert result == "0.003 #1 -> declined (call_declined) retry: never"

@@ -305,3 +305,63 @@ def test_a_response_belongs_to_a_call(suite: SuiteFolder) -> None:
 def test_a_fault_of_one_page_acts_where_requests_are_told_apart(suite: SuiteFolder) -> None:
     suite.edit(C05, "nth: 1, point: after_commit", "page: 2, point: dns")
     assert any("cannot act at 'dns'" in problem for problem in problems(suite))
+
+
+GATED = "contract: {create_record: {approval: call}}"
+
+
+def gated(suite: SuiteFolder, contract: str, services: str = "services: {records: {}, gate: {}}") -> list[str]:
+    suite.edit(E01, "services: {records: {}}", services)
+    suite.edit(E01, "trap: true", f"trap: true\n{contract}")
+    return problems(suite)
+
+
+def test_a_tool_that_asks_the_gate_needs_one(suite: SuiteFolder) -> None:
+    place = f"suite/{E01}:7:9"
+    hint = "add it under 'services'"
+    assert gated(suite, GATED, "services: {records: {} }") == [
+        said(place, "create_record needs the service 'gate'", hint)
+    ]
+
+
+def test_a_question_to_the_gate_needs_one(suite: SuiteFolder) -> None:
+    suite.edit(E01, "tools: [create_record", "tools: [request_approval, create_record")
+    place = at(suite, E01, "request_approval")
+    assert said(place, "request_approval needs the service 'gate'", "add it under 'services'") in problems(suite)
+
+
+def test_a_read_asks_nobody(suite: SuiteFolder) -> None:
+    found = gated(suite, "contract: {get_record: {approval: session}}")
+    place = at(suite, E01, "session}}")
+    assert found == [said(place, "get_record changes nothing at a service, so it asks nobody")]
+
+
+def test_no_approval_of_a_session_carries_a_destructive_call(suite: SuiteFolder) -> None:
+    name = "transitions/matrix/C03-delete-release.case.yaml"
+    suite.edit(name, "services:", "contract: {delete_release: {approval: session}}\nservices:\n  gate: {}")
+    place = at(suite, name, "session}}")
+    message = "delete_release is destructive: no approval of a session carries it"
+    assert problems(suite) == [said(place, message, "approval: call")]
+
+
+def test_a_decision_that_nobody_can_make_is_named_with_its_place(suite: SuiteFolder) -> None:
+    found = gated(suite, GATED, "services: {records: {}, gate: {seed: {decisions: [approved, perhaps]}}}")
+    assert len(found) == 1
+    assert found[0].startswith(
+        f"{at(suite, E01, 'perhaps')}: the seed does not fit: seed.decisions[1]: expected one of"
+    )
+
+
+def test_an_unknown_refusal_is_named_with_the_nearest_one(suite: SuiteFolder) -> None:
+    suite.edit(E01, "retry: reconcile_first}", "retry: reconcile_first, refusal: call_denied}")
+    (problem,) = problems(suite)
+    assert problem.endswith("unknown refusal, got 'call_denied'\n    hint: did you mean 'call_declined'?")
+
+
+def test_a_case_with_a_gate_sets_a_trap_without_a_fault(suite: SuiteFolder) -> None:
+    suite.edit(
+        E01, "faults: [{operation: create_record, nth: 1, point: after_commit, action: {delay: 60}}]", "faults: []"
+    )
+    suite.edit(E01, "twins: true", "twins: false")
+    assert problems(suite) == [f"{at(suite, E01, 'true')}: a case without a fault, a gate or a decision to take sets no trap"]
+    assert gated(suite, GATED) == []

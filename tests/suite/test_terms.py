@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from unacked.approval import Lasts
 from unacked.case import CaseFile
 from unacked.contract import Idempotency
 from unacked.suite.terms import declared_tool
@@ -53,3 +54,13 @@ def test_a_person_grants_a_credential_by_its_name() -> None:
 def test_a_credential_belongs_to_a_grant_and_to_nothing_else(answer: dict[str, str]) -> None:
     with pytest.raises(ValidationError, match="'credential' belongs to the decision 'granted', and to no other"):
         case(answers=[answer])
+
+
+def test_a_tool_may_have_to_ask_the_gate_and_its_pin_says_so() -> None:
+    tool = declared_tool("create_record", case(contract={"create_record": {"approval": "session"}}))
+    assert tool.approval is Lasts.SESSION
+    assert tool.as_json() == {**TOOLS["create_record"].as_json(), "approval": "session"}
+
+
+def test_a_question_to_the_gate_stays_one_under_any_terms() -> None:
+    assert declared_tool("request_approval", case(contract={"request_approval": {"idempotency": "none"}})).at_gate

@@ -58,6 +58,8 @@ def _result(event: Event, number: int | None) -> Text:
     line.append(str(event.category), style="green" if envelope["ok"] else "yellow")
     if envelope.get("result"):
         line.append(f" {arguments_text(envelope['result'])}")
+    if envelope.get("refusal"):
+        line.append(f" ({envelope['refusal']})", style="yellow")
     if envelope["retry"] != "none":
         line.append(f"   retry: {envelope['retry']}", style="dim")
     return line
@@ -76,6 +78,13 @@ def _aside(event: Event) -> Iterator[Text]:
         yield Text(f"{prefix}tool:    gave up waiting", style="dim")
     elif event.event == "token_refreshed":
         yield Text(f"{prefix}tool:    refreshed its token: {event.category}", style="dim")
+    elif event.event == "gate_asked":
+        yield Text(f"{prefix}tool:    asks the gate", style="dim")
+    elif event.event == "approval_requested":
+        action = event.detail.get("action", event.operation)
+        asked = (action, event.detail.get("target"), event.detail.get("lasts"))
+        words = " ".join(str(word) for word in asked if word is not None)
+        yield Text(f"{prefix}person:  asked: {printable(words)}", style="blue")
     elif event.event == "approval_decided":
         yield Text(f"{prefix}person:  {printable(str(event.detail['decision']))}", style="blue")
     elif event.event == "agent_message":

@@ -20,4 +20,4 @@ def declared_tool(name: str, file: CaseFile) -> Tool:
         operation = replace(operation, idempotency_mode=terms.idempotency)
     if terms.hides_denial and endpoint is not None:
         endpoint = replace(endpoint, hides_denial=True)
-    return Tool(operation, endpoint, approval=terms.approval)
+    return replace(tool, operation=operation, endpoint=endpoint, approval=terms.approval)
