@@ -42,6 +42,7 @@ class _Walk:
         self._known: dict[str, JSON] = {}
         self._tried: Counter[tuple[str, str, str]] = Counter()
         self._wait_s: float | None = None
+        self._declined = False
         self._now = 0.0
         self._items: list[JSON] = []
         self._reasons: Sequence[str] = ()
@@ -50,8 +51,10 @@ class _Walk:
         """The next call of the shortest allowed way; a wait first where the last result asked for one."""
         if self._wait_s is not None and "wait" in self._task.tools:
             return Call("wait", {"seconds": self._wait_s})
+        # What a person declined is called that, and not a failure.
+        statuses = sorted(_STATUSES, key=lambda status: status != "declined") if self._declined else _STATUSES
         told = ", ".join(("walked", *self._reasons))
-        claims = (Call("finish", {"status": status, "summary": f"{told}: {status}"}) for status in _STATUSES)
+        claims = (Call("finish", {"status": status, "summary": f"{told}: {status}"}) for status in statuses)
         for call in chain(self._ways_on(), self._undone(), claims):
             if self._allowed(call):
                 return call
@@ -63,6 +66,7 @@ class _Walk:
         self._moves.append(self._move(call, name))
         if call.operation == "wait":
             self._now += float(call.arguments["seconds"])
+        self._declined = self._declined or result["category"] == "declined"
         self._wait_s = result.get("retry_after_s")
         self._moves.append(
             Result(call=name, category=result["category"], fields=fields, at=self._now, retry_after_s=self._wait_s)
@@ -92,7 +96,7 @@ class _Walk:
             for index, thread in enumerate(judged.per_graph[graph.name].threads):
                 for operation in _first_operations(graph, thread.state):
                     key = thread.name, thread.state, operation
-                    if self._tried[key] < _ATTEMPTS:
+                    if self._tried[key] < (1 if operation == "ask_human" else _ATTEMPTS):
                         self._tried[key] += 1
                         yield from self._calls(graph, self._task.tools[operation], index)
 
