@@ -28,12 +28,12 @@ SHOWN: dict[str, Any] = {
 def gated() -> Tale:
     """A01 up to the question to the gate about the deletion."""
     tale = Tale()
-    tale.tell("gate_asked", "c2-gate", "delete_release", **{"for": "c2"})
+    tale.tell("gate_asked", "c2.gate", "use_approval")
     return tale
 
 
 def answered(tale: Tale, decision: str = "approved", lasts: str = "call") -> Tale:
-    return tale.tell("gate_answered", "c2-gate", "delete_release", decision=decision, lasts=lasts)
+    return tale.tell("gate_answered", "c2", "delete_release", decision=decision, lasts=lasts)
 
 
 def deleted(tale: Tale, category: str, *steps: str) -> Tale:

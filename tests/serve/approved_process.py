@@ -17,6 +17,7 @@ from unacked.adapter.reference import RelocatedClient
 from unacked.approval import Lasts
 from unacked.clock import MonotonicClock
 from unacked.tools import TOOLS, Toolbox
+from unacked.tools.token import Tokens, TokenSource
 
 GATED = {**TOOLS, "delete_release": replace(TOOLS["delete_release"], approval=Lasts.CALL)}
 
@@ -36,7 +37,9 @@ def main() -> None:
             backend=backend,
         )
     )
-    toolbox = Toolbox(GATED, client, token=given["token"], emit=lambda *_, **__: None, diagnose=lambda _: "d1")
+    toolbox = Toolbox(
+        GATED, client, source=TokenSource(Tokens(given["token"])), emit=lambda *_, **__: None, diagnose=lambda _: "d1"
+    )
     results = [
         toolbox.call(operation, arguments, f"{given['name']}-{number}").as_json()
         for number, (operation, arguments) in enumerate(given["calls"])

@@ -52,11 +52,10 @@ def _on_the_way(history: History) -> Iterator[tuple[str | None, str]]:
 
 
 def _unapproved(brief: Brief, history: History) -> Iterator[Finding]:
-    asked = {event.id: event.detail["for"] for event in history.named("gate_asked")}
     let_through = {
-        asked[event.id]: event.detail["lasts"]
+        event.id: event.detail["lasts"]
         for event in history.named("gate_answered")
-        if event.id in asked and event.detail["decision"] == "approved"
+        if event.detail["decision"] == "approved"
     }
     gated = {name for name, terms in brief.case.contract.items() if terms.approval is not None}
     for event in history.named("dispatch_started"):

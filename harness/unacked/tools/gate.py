@@ -142,7 +142,8 @@ class Gate:
         shown = {name: asked[name] for name in _SHOWN if asked.get(name) is not None}
         body = {**self._asked(action, arguments, asked.get("lasts") or Lasts.CALL.value), **shown}
         self._emit("dispatch_started", id=correlation_id, operation="request_approval")
-        return self._answered("/v1/approvals", body, "request_approval", correlation_id, token)
+        answer = Answer.of(self._send("POST", "/v1/approvals", body, correlation_id, token), correlation_id)
+        return self._told(answer, body, "request_approval", correlation_id)
 
     def use(self, tool: Tool, arguments: Mapping[str, JSON], correlation_id: str, token: str) -> Answer:
         """Ask whether one call may be sent, as the last thing before it is; that uses its approval up."""
@@ -150,18 +151,19 @@ class Gate:
         body = self._asked(tool.operation, arguments, tool.approval.value)
         if arguments.get("approval_id") is not None:
             body["approval_id"] = arguments["approval_id"]
-        own_id = self._own_id("gate", tool.operation, correlation_id)
-        return self._answered("/v1/uses", body, tool.operation.name, own_id, token)
+        own_id = self._own_id("gate", "use_approval", correlation_id)
+        answer = Answer.of(self._send("POST", "/v1/uses", body, own_id, token), own_id)
+        return self._told(answer, body, tool.operation.name, correlation_id)
 
-    def give_back(self, used: Answer, operation: Operation, correlation_id: str, token: str) -> None:
+    def give_back(self, used: Answer, correlation_id: str, token: str) -> None:
         """Give back the use of an approval whose call was never sent."""
-        own_id = self._own_id("back", operation, correlation_id)
+        own_id = self._own_id("back", "give_back_approval", correlation_id)
         self._send("DELETE", f"/v1/uses/{used.approved['approval_id']}", {"session": self._session}, own_id, token)
 
-    def _own_id(self, suffix: str, operation: Operation, correlation_id: str) -> str:
+    def _own_id(self, suffix: str, operation: str, correlation_id: str) -> str:
         """Name a question of the tool's own, so that the gate's ledger and the service's hold different ids."""
         own_id = f"{correlation_id}.{suffix}"
-        self._emit("gate_asked", id=own_id, operation=operation.name, detail={"for": correlation_id})
+        self._emit("gate_asked", id=own_id, operation=operation)
         return own_id
 
     def _asked(self, operation: Operation, arguments: Mapping[str, JSON], lasts: str) -> dict[str, JSON]:
@@ -169,11 +171,11 @@ class Gate:
         asked = {"session": self._session, "action": operation.name, "arguments": payload, "lasts": lasts}
         return asked if operation.target is None else {**asked, "target": arguments.get(operation.target)}
 
-    def _answered(self, path: str, body: Mapping[str, JSON], operation: str, correlation_id: str, token: str) -> Answer:
-        answer = Answer.of(self._send("POST", path, body, correlation_id, token), correlation_id)
+    def _told(self, answer: Answer, asked: Mapping[str, JSON], operation: str, correlation_id: str) -> Answer:
+        """Put on the record what a person was shown, if one was asked, and what the gate said of the call."""
         decision: dict[str, JSON] = {"decision": answer.refusal or "approved", **answer.approved}
         if answer.prompted:
-            shown = {name: value for name, value in body.items() if name != "session"}
+            shown = {name: value for name, value in asked.items() if name != "session"}
             self._emit("approval_requested", id=correlation_id, operation=operation, detail=shown)
             self._emit("approval_decided", id=correlation_id, operation=operation, detail=decision)
         self._emit("gate_answered", id=correlation_id, operation=operation, detail=decision)

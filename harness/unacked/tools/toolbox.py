@@ -97,7 +97,7 @@ class Toolbox:
             return self._ended_at_gate(permission, tool.operation, correlation_id)
         result = self._sent(tool.operation, tool.endpoint, arguments, correlation_id)
         if result.category == "local_failure":
-            self._gate.give_back(permission, tool.operation, correlation_id, self.source.tokens.access)
+            self._gate.give_back(permission, correlation_id, self.source.tokens.access)
         return result
 
     def _lacking(self, endpoint: Endpoint, arguments: Mapping[str, JSON]) -> Finding | None:
