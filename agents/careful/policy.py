@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from unacked.agents import Call, Moves, Step, Task
+from unacked.approval import PAUSES, WAYS_OUT
 from unacked.contract import Operation
 
 ATTEMPTS = 3
@@ -108,17 +109,20 @@ def next_look(arguments: Mapping[str, Any], way: Mapping[str, Any]) -> Mapping[s
 
 
 def show_gap(task: Task, step: Step, page: Result, returned: int) -> Moves[Settled]:
-    """Show a person what is missing and why; nothing is done on the strength of what was not seen."""
+    """Show a person what is missing where one is asked at all; nothing is done on the strength of what was not seen."""
     missing = f"incomplete after {returned} items: {', '.join(page['reasons'])}"
-    if "ask_human" in task.tools:
+    action = next((later.operation for later in task.script if task.tools[later.operation].writes), None)
+    if "ask_human" in task.tools and (action is not None or PAUSES.keys() & page["reasons"]):
         yield Call(
             "ask_human",
             {
                 "question": f"{step.operation} is {missing}. What now?",
-                "reasons": page["reasons"],
-                "proposed_action": "nothing that rests on what is missing",
+                "proposed_action": action or "none",
                 "scope": step.arguments["scope"],
-                "options": ["retry with a longer deadline", "limit the work to the items returned", "abandon"],
+                "reasons": page["reasons"],
+                "returned": returned,
+                "targets": [],
+                "options": list(WAYS_OUT),
             },
         )
     return "refused", missing

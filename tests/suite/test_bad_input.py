@@ -363,5 +363,7 @@ def test_a_case_with_a_gate_sets_a_trap_without_a_fault(suite: SuiteFolder) -> N
         E01, "faults: [{operation: create_record, nth: 1, point: after_commit, action: {delay: 60}}]", "faults: []"
     )
     suite.edit(E01, "twins: true", "twins: false")
-    assert problems(suite) == [f"{at(suite, E01, 'true')}: a case without a fault, a gate or a decision to take sets no trap"]
+    assert problems(suite) == [
+        f"{at(suite, E01, 'true')}: a case without a fault, a gate or a decision to take sets no trap"
+    ]
     assert gated(suite, GATED) == []

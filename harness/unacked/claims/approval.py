@@ -151,7 +151,7 @@ def _take(gaps: dict[str, _Gap], event: Event, arguments: Mapping[str, JSON]) ->
         return
     reasons = result.get("reasons") or [reason["code"] for reason in result.get("incomplete_reasons", ())]
     gap = _Gap(frozenset(map(str, reasons or [_UNKNOWN])))
-    if before is not None and arguments.get("cursor") is not None:
+    if before is not None and (arguments.get("cursor") is not None or arguments.get("offset")):
         gap.returned, gap.ids = before.returned, before.ids
     items = result.get("items") or ()
     gap.returned += _returned(result, len(items))

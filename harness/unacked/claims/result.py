@@ -44,19 +44,13 @@ def _expected(brief: Brief, history: History) -> Iterator[Finding]:
     if misses_its_fault(brief, history, expected):
         return
     envelope = _envelope(results[expected.nth - 1])
-    wanted: dict[str, JSON] = {"category": expected.category}
-    if expected.retry is not None:
-        wanted["retry"] = expected.retry.value
-    if expected.failed_field is not None:
-        wanted["failed_field"] = expected.failed_field
-    if expected.refusal is not None:
-        wanted["refusal"] = expected.refusal
-    for name, value in wanted.items():
-        if envelope.get(name) != value:
+    for name in ("category", "retry", "failed_field", "refusal"):
+        wish = getattr(expected, name)
+        if wish is not None and envelope.get(name) != wish:
             yield Finding(
                 f"wrong-{name.replace('_', '-')}",
                 Verdict.FAIL,
-                f"{name} {value!r} at {place}",
+                f"{name} {str(wish)!r} at {place}",
                 f"{envelope.get(name)!r}",
                 "the tool's classification is wrong; see the diagnostics of this call",
             )

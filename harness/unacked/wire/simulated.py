@@ -189,7 +189,11 @@ class _FaultsOf:
         return armed if not armed or armed[0].operation in self._operations else ()
 
     def at(self, *points: Point) -> Fault | None:
-        return next((fault for fault in self.armed if fault.point in points), None)
+        return self._plan.at(*points) if self.armed else None
+
+    def begin_page(self) -> None:
+        if self.armed:
+            self._plan.begin_page()
 
 
 class _Link:
