@@ -25,6 +25,8 @@ EVENTS: Mapping[str, str] = {
     "dispatch_started": "the tool hands the request to its client",
     "remote_received": "the service has the whole request",
     "remote_committed": "the service has made the change durable",
+    "remote_started": "a command's start marker is durable; nothing has been changed yet",
+    "remote_ended": "the command has ended: by its exit status, which its completion marker holds, or by a signal",
     "response_write_delayed": "the service holds its answer back",
     "remote_responded": "the service has written its whole answer",
     "fault_fired": "the receipt of a fault: it really landed",

@@ -18,7 +18,19 @@ from typing import Self
 from unacked.canonical import JSON, dumps
 from unacked.errors import nearest
 
-__all__ = ["ACTIONS", "ALIASES", "CHANGES", "KINDS", "PAGED", "Action", "ActionKind", "Fault", "FaultPlan", "Point"]
+__all__ = [
+    "ACTIONS",
+    "ALIASES",
+    "CHANGES",
+    "KINDS",
+    "PAGED",
+    "REMOTE_ACTIONS",
+    "Action",
+    "ActionKind",
+    "Fault",
+    "FaultPlan",
+    "Point",
+]
 
 
 class Point(StrEnum):
@@ -192,7 +204,23 @@ CHANGES: Mapping[str, ActionKind] = {
 }
 """Changes of the world while somebody looks at it, for the services that have them."""
 
-KINDS: Mapping[str, ActionKind] = {**ACTIONS, **CHANGES}
+REMOTE_ACTIONS: Mapping[str, ActionKind] = {
+    kind.name: kind
+    for kind in (
+        _kind(
+            "exit",
+            _AROUND_COMMIT,
+            "a command on a host ends by this exit status: before the commit with nothing done, after it with so many "
+            "of its parts done (0: all)",
+            {"exit_status": None, "parts": 0},
+        ),
+        _kind("kill", _AROUND_COMMIT, "a command on a host is killed by a signal", kinds=("KILL", "TERM")),
+        _kind("no_marker", _BEFORE_COMMIT, "the host cannot write the start marker", ambiguous=False),
+    )
+}
+"""What only a command on a host can meet, by name; what else it can is ``REMOTE_FAULTS`` of the wire."""
+
+KINDS: Mapping[str, ActionKind] = {**ACTIONS, **CHANGES, **REMOTE_ACTIONS}
 """Every action that a case may name."""
 
 
@@ -271,6 +299,8 @@ _SENSE: Mapping[str, tuple[Callable[[JSON], bool], str]] = {
     "set": (lambda value: isinstance(value, Mapping), "an object of fields and values"),
     "id": (_is_text, "an object's id"),
     "shard": (_is_text, "the name of a shard"),
+    "exit_status": (lambda value: type(value) is int and 1 <= value <= 255, "an exit status from 1 to 255"),
+    "parts": (lambda value: type(value) is int and value >= 0, "a whole number of parts"),
     "hidden": (lambda value: isinstance(value, bool), "true or false"),
     "field": (_is_text, "a field's name, or a way to it: items.0.id"),
     "text": (_is_text, "a text"),

@@ -15,6 +15,8 @@ __all__ = ["transcript"]
 
 _REMOTE = {
     "remote_received": "received",
+    "remote_started": "started a command",
+    "remote_ended": "ended a command",
     "remote_committed": "committed",
     "remote_responded": "answered",
     "response_write_delayed": "holds its answer back",

@@ -25,11 +25,11 @@ __all__ = ["Service", "repeats"]
 class Service(ABC):
     """A fake service in one trial.
 
-    A subclass gives ``name``, ``routes``, the methods that the routes name, and ``summary``. All its
-    durable state lives in ``self.state``, a plain JSON-like value that is reached through ``self``
-    every time, so that a request can be answered without being carried out. New ids come from
-    ``self.ids``. ``changes`` maps the names of the changes of its world that it knows to methods that take
-    their parameters.
+    A subclass gives ``name``, ``routes``, the methods that the routes name, and ``summary``; ``commands`` are
+    operations that come another way than by a route. All its durable state lives in ``self.state``, a plain
+    JSON-like value that is reached through ``self`` every time, so that a request can be answered without being
+    carried out. New ids come from ``self.ids``. ``changes`` maps the names of the changes of its world that it
+    knows to methods that take their parameters.
 
     Every request is judged in this order: credential (401; a public route asks for none), route (404),
     permission (403), rate limit (429), JSON (400), fields (422), idempotency key (409, 422 or the saved
@@ -39,6 +39,7 @@ class Service(ABC):
     name: str
     routes: ClassVar[tuple[Route, ...]] = ()
     changes: ClassVar[Mapping[str, Callable[[Any, Mapping[str, JSON]], None]]] = {}
+    commands: ClassVar[tuple[str, ...]] = ()
     _table: ClassVar[RouteTable]
 
     def __init__(self, setting: Setting, state: dict[str, Any]) -> None:
@@ -75,6 +76,18 @@ class Service(ABC):
         route, _ = self._table.find(method, path)
         return route.operation if route else None
 
+    def accepts(self, token: str) -> bool:
+        """Whether ``token`` is a credential that is accepted now."""
+        try:
+            self.credentials.check(f"Bearer {token}")
+        except RefusedError:
+            return False
+        return True
+
+    def permits(self, token: str, operation: str) -> bool:
+        """Whether the identity behind an accepted ``token`` may do ``operation``."""
+        return (self.credentials.check(f"Bearer {token}"), operation) not in self._denied
+
     @abstractmethod
     def summary(self) -> dict[str, JSON]:
         """Return the remote state as a case's ``world`` claim compares it: counts, mostly."""
@@ -107,8 +120,8 @@ class Service(ABC):
         object which is not there. ``failure`` makes the operation's next execution fail with that status,
         without an effect. What ``changes`` names happens at once.
         """
-        if operation not in self._table.routes:
-            hint = nearest(operation, self._table.routes)
+        if operation not in self._table.routes and operation not in self.commands:
+            hint = nearest(operation, (*self._table.routes, *self.commands))
             raise ValueError(f"service {self.name!r} has no operation {operation!r}; {hint}")
         given = action.parameters
         match action.name:

@@ -17,6 +17,8 @@ _OF_THE_HARNESS = frozenset(
         "dispatch_started",
         "remote_received",
         "remote_committed",
+        "remote_started",
+        "remote_ended",
         "response_write_delayed",
         "remote_responded",
         "fault_fired",
