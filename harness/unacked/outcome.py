@@ -228,6 +228,19 @@ CATEGORY_SETS: Mapping[str, frozenset[str]] = {
     "http_write": frozenset(
         {*_HTTP_BOTH, "accepted", "conflict", "confirmed_failure", "declined", "locked", "evidence_required"}
     ),
+    "remote": frozenset(
+        {
+            "ok",
+            "confirmed_failure",
+            "authentication_failed",
+            "authorization_denied",
+            "local_failure",
+            "malformed_response",
+            "outcome_unknown",
+            "declined",
+            "locked",
+        }
+    ),
     "control": frozenset({"ok"}),
 }
 """Which categories an operation of a given kind may return; any other one in a run is an ERROR."""

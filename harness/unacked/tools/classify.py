@@ -39,6 +39,7 @@ class Finding:
     """What an exchange proves.
 
     ``expected`` says in words what the failed field should have been; ``page`` is the collection, where it is one.
+    ``message`` and ``retry`` stand in place of the category's own where the contract knows better.
     """
 
     category: str
@@ -48,6 +49,8 @@ class Finding:
     failed_field: str | None = None
     expected: str | None = None
     page: Page | None = None
+    message: str | None = None
+    retry: Retry | None = None
 
 
 def classify(
@@ -195,12 +198,12 @@ def envelope(finding: Finding, operation: Operation, correlation_id: str, *, set
     there is none, the safe way on is a person.
     """
     row = CATEGORIES[finding.category]
-    retry = row.retry_write if operation.writes else row.retry_read
+    retry = finding.retry or (row.retry_write if operation.writes else row.retry_read)
     reconcile = None
     if retry in (Retry.RECONCILE_FIRST, Retry.POLL):
         reconcile = settles or "none"
         retry = retry if settles else Retry.ASK_HUMAN
-    message = row.message
+    message = finding.message or row.message
     if finding.failed_field is not None:
         message = f"{message} Field {finding.failed_field!r} should have been {finding.expected}."
     return Envelope(

@@ -10,8 +10,9 @@ from urllib.parse import quote, urlencode
 from unacked.approval import Lasts
 from unacked.canonical import JSON, dumps
 from unacked.contract import Argument, Operation
+from unacked.marker import SCRIPT
 
-__all__ = ["Endpoint", "Tool", "argument_problem"]
+__all__ = ["Endpoint", "Shell", "Tool", "argument_problem"]
 
 _TYPES: Mapping[str, tuple[str, tuple[type, ...]]] = {
     "string": ("a string", (str,)),
@@ -86,9 +87,16 @@ class Endpoint:
         return dumps(fields).encode() if fields else b""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shell:
+    """A shell on the hosts of a service, reached over SSH."""
+
+    service: str
+
+
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """An operation and, where it goes to a service, its endpoint.
+    """An operation and, where it leaves this process, its endpoint or the shell that it uses.
 
     ``approval`` is the kind of approval that the tool asks the gate for before it sends anything; None where it
     asks nobody. ``at_gate`` says that the operation itself is a question to the gate.
@@ -96,19 +104,28 @@ class Tool:
 
     operation: Operation
     endpoint: Endpoint | None = None
+    shell: Shell | None = None
     approval: Lasts | None = None
     at_gate: bool = False
 
     @property
+    def service(self) -> str | None:
+        """The service that is reached; None for what the trial itself or the gate answers."""
+        way = self.endpoint or self.shell
+        return None if way is None else way.service
+
+    @property
     def local(self) -> bool:
         """Whether a call of it never leaves the harness."""
-        return self.endpoint is None and not self.at_gate
+        return self.service is None and not self.at_gate
 
     def as_json(self) -> dict[str, JSON]:
-        """Return contract and endpoint as a JSON object; its digest is the pin of the tool."""
+        """Return contract and way out as a JSON object; its digest is the pin of the tool."""
         endpoint = None if self.endpoint is None else asdict(self.endpoint)
-        pin: dict[str, JSON] = {"operation": self.operation.as_json(), "endpoint": endpoint}
-        return pin if self.approval is None else {**pin, "approval": self.approval.value}
+        value: dict[str, JSON] = {"operation": self.operation.as_json(), "endpoint": endpoint}
+        if self.approval is not None:
+            value["approval"] = self.approval.value
+        return value if self.shell is None else {**value, "shell": asdict(self.shell), "script": SCRIPT}
 
 
 def argument_problem(operation: Operation, arguments: Mapping[str, JSON]) -> str | None:

@@ -11,13 +11,15 @@ from dataclasses import dataclass, field
 
 from unacked.canonical import JSON
 from unacked.contract import Operation
+from unacked.errors import HarnessError
 from unacked.event import Emit
 from unacked.outcome import CATEGORIES, Envelope, Retry
 from unacked.tools.classify import Finding, classify, envelope
 from unacked.tools.client import Exchange, ToolClient
-from unacked.tools.endpoint import Endpoint, Tool, argument_problem
+from unacked.tools.endpoint import Endpoint, Shell, Tool, argument_problem
 from unacked.tools.evidence import Evidence
 from unacked.tools.gate import Answer, Gate, process_session
+from unacked.tools.remote import RemoteClient, classify_remote, order_of
 from unacked.tools.scan import Scan
 from unacked.tools.token import REFRESH, TokenSource, is_over
 
@@ -48,7 +50,7 @@ class Toolbox:
     credential that requests carry, which is never part of a result. ``aside`` is told of every request that a
     tool makes beside the call's own: its operation and id, for as long as it lasts. ``session`` is to whom approvals
     belong: this process, unless it is said otherwise. Without ``evidence`` a destructive call is not asked for any:
-    where one call stands alone, there can be none.
+    where one call stands alone, there can be none. ``remote`` carries the orders of tools that use a shell.
     """
 
     def __init__(
@@ -62,6 +64,7 @@ class Toolbox:
         aside: Aside = lambda *_: nullcontext(),
         evidence: Evidence | None = None,
         session: str | None = None,
+        remote: RemoteClient | None = None,
     ) -> None:
         self.tools = tools
         self.source = source
@@ -70,6 +73,7 @@ class Toolbox:
         self._diagnose = diagnose
         self._aside = aside
         self._evidence = evidence
+        self._remote = remote
         self._gate = Gate(client, emit, session or process_session())
 
     def call(self, name: str, arguments: Mapping[str, JSON], correlation_id: str) -> Envelope:
@@ -77,41 +81,40 @@ class Toolbox:
         tool = self.tools[name]
         if tool.local:
             raise ValueError(f"{name} never leaves the harness; the trial itself answers it")
-        problem = self._problem(tool, arguments)
+        problem = self._problem_of(tool, arguments, correlation_id)
         if problem is not None:
             refusal = refused_locally(tool.operation, problem, correlation_id)
             self.answer(refusal, rejected=True)
             return refusal
-        if tool.endpoint is None:
+        if tool.at_gate:
             action = self.tools[str(arguments["action"])].operation
             asked = self._gate.request(action, arguments, correlation_id, self.source.tokens.access)
             return self._ended_at_gate(asked, tool.operation, correlation_id)
-        if (lacking := self._lacking(tool.endpoint, arguments)) is not None:
+        if (lacking := self._lacking(tool, arguments)) is not None:
             refusal = envelope(lacking, tool.operation, correlation_id, settles=None)
             self.answer(refusal)
             return refusal
         if tool.approval is None:
-            return self._sent(tool.operation, tool.endpoint, arguments, correlation_id)
+            return self._sent(tool, arguments, correlation_id)
         permission = self._gate.use(tool, arguments, correlation_id, self.source.tokens.access)
         if permission.refusal is not None:
             return self._ended_at_gate(permission, tool.operation, correlation_id)
-        result = self._sent(tool.operation, tool.endpoint, arguments, correlation_id)
+        result = self._sent(tool, arguments, correlation_id)
         if result.category == "local_failure":
             self._gate.give_back(permission, correlation_id, self.source.tokens.access)
         return result
 
-    def _lacking(self, endpoint: Endpoint, arguments: Mapping[str, JSON]) -> Finding | None:
+    def _lacking(self, tool: Tool, arguments: Mapping[str, JSON]) -> Finding | None:
         """What the evidence seen so far lacks for a call that rests on a complete inventory."""
-        return self._evidence.lacking(arguments) if self._evidence and endpoint.needs_inventory else None
+        needed = tool.endpoint is not None and tool.endpoint.needs_inventory
+        return self._evidence.lacking(arguments) if self._evidence and needed else None
 
-    def _problem(self, tool: Tool, arguments: Mapping[str, JSON]) -> str | None:
+    def _problem_of(self, tool: Tool, arguments: Mapping[str, JSON], correlation_id: str) -> str | None:
         """What keeps a call from being made, in words fit for the agent."""
         problem = argument_problem(tool.operation, arguments)
-        if problem is None and tool.endpoint is not None:
-            return tool.endpoint.problem(arguments)
-        if problem is None:
-            return self._approval_problem(arguments)
-        return problem
+        if problem is not None:
+            return problem
+        return self._approval_problem(arguments) if tool.at_gate else _problem(tool, arguments, correlation_id)
 
     def _approval_problem(self, asked: Mapping[str, JSON]) -> str | None:
         action = self.tools.get(str(asked["action"]))
@@ -123,15 +126,18 @@ class Toolbox:
     def _ended_at_gate(self, answer: Answer, operation: Operation, correlation_id: str) -> Envelope:
         """The result of a call that ends at the gate: an approval, or a refusal after which nothing was sent."""
         result = answer.envelope(operation, correlation_id)
-        reference = self._kept(answer.exchange, Finding(answer.category), operation.name, correlation_id)
+        reference = self._kept(_told(answer.exchange), Finding(answer.category), operation.name, correlation_id)
         self.answer(result, diagnostics_ref=reference)
         return result
 
-    def _sent(
-        self, operation: Operation, endpoint: Endpoint, arguments: Mapping[str, JSON], correlation_id: str
-    ) -> Envelope:
-        """Send one request and put on the record what came of it."""
-        finding, reference = self._asked(operation, endpoint, arguments, correlation_id)
+    def _sent(self, tool: Tool, arguments: Mapping[str, JSON], correlation_id: str) -> Envelope:
+        """Send what a call asks for and put on the record what came of it."""
+        operation = tool.operation
+        if tool.shell is not None:
+            finding, reference = self._order(operation, tool.shell, arguments, correlation_id)
+        else:
+            assert tool.endpoint is not None  # noqa: S101 - what is not local and no question to the gate has one
+            finding, reference = self._asked(operation, tool.endpoint, arguments, correlation_id)
         if self._evidence is not None and finding.page is not None:
             self._evidence.learn(operation, arguments, finding.page)
         result = envelope(finding, operation, correlation_id, settles=self._settling(operation, arguments))
@@ -157,6 +163,22 @@ class Toolbox:
             page_id = f"{correlation_id}.{scan.pages + 1}"
             asked |= {"cursor": scan.cursor, "deadline_s": scan.left_s}
 
+    def _order(
+        self, operation: Operation, shell: Shell, arguments: Mapping[str, JSON], correlation_id: str
+    ) -> tuple[Finding, str | None]:
+        """Send a command to a host, once."""
+        if self._remote is None:
+            raise HarnessError(f"nothing carries the orders of {operation.name}")
+        order = order_of(arguments, correlation_id)
+        detail = {"service": shell.service, "operation_id": order.operation_id}
+        self._emit("request_constructed", id=correlation_id, operation=operation.name, detail=detail)
+        self._emit("dispatch_started", id=correlation_id, operation=operation.name)
+        exchange = self._remote(arguments["host"], order)
+        if exchange.timed_out:
+            self._timed_out(operation.name, correlation_id, exchange.stage.name, exchange.elapsed_s)
+        finding = classify_remote(exchange, order)
+        return finding, self._kept(exchange.as_json(), finding, operation.name, correlation_id)
+
     def _carry_out(self, request: _Request, correlation_id: str) -> tuple[Finding, str | None]:
         """Send a request; where the token is over, refresh it, once, and send the very same request again.
 
@@ -169,7 +191,7 @@ class Toolbox:
             return refusal, None
         finding, exchange = self._attempt(request, correlation_id)
         if not is_over(exchange, finding) or not self.source.can_refresh:
-            return finding, self._kept(exchange, finding, operation, correlation_id)
+            return finding, self._kept(_told(exchange), finding, operation, correlation_id)
         if not refreshed and self._refresh(correlation_id) is None:
             again = f"{correlation_id}.again"
             with self._aside(operation, again):
@@ -177,7 +199,7 @@ class Toolbox:
             refreshed = True
         if refreshed and is_over(exchange, finding):
             self.source.let_go()
-        return finding, self._kept(exchange, finding, operation, correlation_id)
+        return finding, self._kept(_told(exchange), finding, operation, correlation_id)
 
     def _attempt(self, request: _Request, correlation_id: str) -> tuple[Finding, Exchange]:
         """Send a request once, and find out what its answer proves."""
@@ -212,7 +234,7 @@ class Toolbox:
             id=correlation_id,
             operation=operation.name,
             category=finding.category,
-            diagnostics_ref=self._kept(exchange, finding, operation.name, correlation_id),
+            diagnostics_ref=self._kept(_told(exchange), finding, operation.name, correlation_id),
         )
         return None if means is None else Finding(means, retry_after_s=finding.retry_after_s)
 
@@ -266,39 +288,49 @@ class Toolbox:
             content=request.content,
         )
         if exchange.timed_out:
-            self._emit(
-                "client_timeout",
-                id=correlation_id,
-                operation=operation,
-                detail={"phase": exchange.phase.name.lower(), "elapsed_s": round(exchange.elapsed_s, 6)},
-            )
+            self._timed_out(operation, correlation_id, exchange.phase.name, exchange.elapsed_s)
         return exchange
 
-    def _kept(self, exchange: Exchange, finding: Finding, operation: str, correlation_id: str) -> str | None:
+    def _timed_out(self, operation: str, correlation_id: str, phase: str, elapsed_s: float) -> None:
+        detail = {"phase": phase.lower(), "elapsed_s": round(elapsed_s, 6)}
+        self._emit("client_timeout", id=correlation_id, operation=operation, detail=detail)
+
+    def _kept(self, told: Mapping[str, JSON], finding: Finding, operation: str, correlation_id: str) -> str | None:
         """Keep the raw answer, where it was no success; returns the reference under which it is kept."""
         if CATEGORIES[finding.category].outcome_class == "success":
             return None
-        return self._diagnose(self._diagnostics(exchange, finding, operation, correlation_id))
+        return self._diagnose(
+            {
+                "id": correlation_id,
+                "operation": operation,
+                "category": finding.category,
+                **told,
+                "failed_field": finding.failed_field,
+                "expected": finding.expected,
+                "timeouts_s": self._client.timeouts.as_json(),
+            }
+        )
 
-    def _diagnostics(
-        self, exchange: Exchange, finding: Finding, operation: str, correlation_id: str
-    ) -> dict[str, JSON]:
-        body = exchange.body or b""
-        return {
-            "id": correlation_id,
-            "operation": operation,
-            "category": finding.category,
-            "phase": exchange.phase.name.lower(),
-            "sent_bytes": exchange.sent_bytes,
-            "elapsed_s": round(exchange.elapsed_s, 6),
-            "status": exchange.status,
-            "headers": dict(exchange.headers or {}),
-            "body": body[:4096].decode("utf-8", "backslashreplace"),
-            "error": None if exchange.error is None else [type(exchange.error).__name__, str(exchange.error)],
-            "failed_field": finding.failed_field,
-            "expected": finding.expected,
-            "timeouts_s": self._client.timeouts.as_json(),
-        }
+
+def _told(exchange: Exchange) -> dict[str, JSON]:
+    """An exchange as the diagnostics keep it."""
+    body = exchange.body or b""
+    return {
+        "phase": exchange.phase.name.lower(),
+        "sent_bytes": exchange.sent_bytes,
+        "elapsed_s": round(exchange.elapsed_s, 6),
+        "status": exchange.status,
+        "headers": dict(exchange.headers or {}),
+        "body": body[:4096].decode("utf-8", "backslashreplace"),
+        "error": None if exchange.error is None else [type(exchange.error).__name__, str(exchange.error)],
+    }
+
+
+def _problem(tool: Tool, arguments: Mapping[str, JSON], correlation_id: str) -> str | None:
+    """What keeps arguments of the right types from being sent, in words fit for the agent, or None."""
+    if tool.shell is not None:
+        return order_of(arguments, correlation_id).problem()
+    return None if tool.endpoint is None else tool.endpoint.problem(arguments)
 
 
 def refused_locally(operation: Operation, problem: str, correlation_id: str) -> Envelope:
