@@ -406,7 +406,7 @@ def _pytest_in(checkout: Path, *arguments: str) -> subprocess.CompletedProcess[s
 def test_the_cases_of_this_checkout_are_green_as_test_items(root: Path) -> None:
     session = _pytest_in(root, "--unacked", "transitions")
     assert session.returncode == pytest.ExitCode.OK, session.stdout
-    assert "unacked: 1 case is pending and not collected: C06" in session.stdout
+    assert "pending" not in session.stdout
 
 
 def test_a_sweep_is_collected_only_where_its_file_is_named(pytester: pytest.Pytester, suite: SuiteFolder) -> None:

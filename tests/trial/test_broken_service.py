@@ -36,3 +36,22 @@ def test_a_service_that_raises_makes_the_trial_an_error_that_names_it(
     assert (line["verdict"], line["rule"]) == ("ERROR", "harness-crash")
     (observed,) = [item["observed"] for item in line["claims"]["trail"]["findings"] if item["rule"] == "harness-crash"]
     assert observed.startswith("the fake service 'records' failed: RuntimeError: no title (diagnostics d")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'parts = [self.state["commands"]',
+        'operation = self.state["operations"][order.operation_id]\n        command',
+        'self.state["operations"][order.operation_id]["exit_status"]',
+    ],
+)
+@pytest.mark.parametrize("action", ["{delay: 1}", "{delay: 60}"])
+def test_a_host_that_raises_makes_the_trial_an_error_that_names_it(line: str, action: str, tmp_path: Path) -> None:
+    suite = SuiteFolder(tmp_path / "suite")
+    suite.keep("C06")
+    suite.edit("fake_services/host.py", line, f'raise RuntimeError("no disk")\n        {line}')
+    suite.edit("transitions/matrix/C06-restart-service.case.yaml", "action: rst, committed: true", f"action: {action}")
+    folder, plan = finished_run(suite.path, tmp_path / "runs", agents=["careful"])
+    verdicts = {(line["verdict"], line["rule"]) for line in read_verdicts(folder, plan.run) if not line["twin"]}
+    assert verdicts == {("ERROR", "harness-crash")}

@@ -58,27 +58,27 @@ class Witness:
     """A service that remembers which identities its answers named, and whose credentials it was shown."""
 
     def __init__(self, service: Service) -> None:
-        self._service = service
+        self.service = service
         self.name, self.operations, self.host = service.name, service.operations, service.host
         self.worked_as: set[str] = set()
         self._answers: list[tuple[str | None, bytes]] = []
 
     def operation_of(self, method: str, path: str) -> str | None:
         """Return the operation that a request means."""
-        return self._service.operation_of(method, path)
+        return self.service.operation_of(method, path)
 
     def handle(self, request: Request, *, commit: bool = True) -> Response:
         """Let the service answer."""
-        standing = self._service.credentials.standing(request.headers.get("authorization"))
+        standing = self.service.credentials.standing(request.headers.get("authorization"))
         if standing is not None:
             self.worked_as.add(standing.identity)
-        response = self._service.handle(request, commit=commit)
+        response = self.service.handle(request, commit=commit)
         self._answers.append((self.operation_of(request.method, request.path), response.body))
         return response
 
     def disturb(self, action: Action, operation: str) -> None:
         """Let the service change its rules."""
-        self._service.disturb(action, operation)
+        self.service.disturb(action, operation)
 
     def named(self, operation: str, field: str) -> set[JSON]:
         """Return what the service's own answers to ``operation`` had in ``field``."""

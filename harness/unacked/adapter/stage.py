@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import traceback
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Self
@@ -13,6 +13,7 @@ import httpcore2
 
 from unacked.adapter.link import Adapter, Link, wire_client
 from unacked.adapter.notes import Hung, Notes, Sayings, WatchedBackend, Witness, listening
+from unacked.adapter.orders import carried_out
 from unacked.adapter.reference import RelocatedClient
 from unacked.canonical import JSON
 from unacked.claims import Brief
@@ -226,8 +227,11 @@ def _closing(link: Link) -> Iterator[None]:
 class _Acts:
     """The steps of one scene, the same on every wire."""
 
-    def __init__(self, scene: Scene, link: Link, notes: Notes, client: RelocatedClient) -> None:
+    def __init__(
+        self, scene: Scene, link: Link, notes: Notes, client: RelocatedClient, services: Iterable[Witness]
+    ) -> None:
         self._scene, self.link, self._notes = scene, link, notes
+        self._remote = carried_out((witness.service for witness in services), notes.emit)
         self._ids = CorrelationIds("adapter", scene.case.name, scene.place)
         self.egress: list[str] = []
         self._client = client
@@ -242,6 +246,7 @@ class _Acts:
             source=TokenSource(Tokens(self.link.token)),
             emit=self._notes.emit,
             diagnose=lambda _: "d1",
+            remote=self._remote,
         )
         for number, step in enumerate(self._scene.case.task().script, start=1):
             operation = self._scene.brief.tools[step.operation]
@@ -307,7 +312,7 @@ class SimulatedStage(Stage):
         network = SimulatedNetwork(clock, {service.host: service for service in services.values()}, plan, notes.emit)
         urls = {name: f"https://{service.host}" for name, service in services.items()}
         link = self._link(urls, cast, clock, network.backend, self._FOR_EVER_S)
-        acts = _Acts(scene, link, notes, self._client)
+        acts = _Acts(scene, link, notes, self._client, services.values())
         with _closing(link), listening() as said:
             arguments = acts.prepare()
             acts.warm_up(adapter)
@@ -368,7 +373,7 @@ class LoopbackStage(Stage):
         server.run(lambda: server.replace(services.values()))
         urls = {name: server.url(name) for name in services}
         link = self._link(urls, cast, clock, httpcore2.SyncBackend(), self._FOR_EVER_S)
-        acts = _Acts(scene, link, notes, self._client)
+        acts = _Acts(scene, link, notes, self._client, services.values())
         with _closing(link), listening() as said:
             arguments = acts.prepare()
             acts.warm_up(adapter)

@@ -99,7 +99,7 @@ class UnackedCaseFile(pytest.File):
         try:
             bench = session.bench(self.path)
             case = bench.case(self.path)
-            if case.file.pending is not None:
+            if case.pending is not None:
                 session.pending.add(case.name)
                 return
             if case.file.sweep is not None and not _is_named(self.path, self.config):

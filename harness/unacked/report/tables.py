@@ -52,8 +52,8 @@ def case_paragraphs(cases: Iterable[LoadedCase]) -> Iterator[Padding]:
 
 def _cells(case: LoadedCase) -> tuple[str, ...]:
     file = case.file
-    if file.pending is not None:
-        return file.case, f"{file.title} (pending: {file.pending})", "", "", _known(file), "", ""
+    if case.pending is not None:
+        return file.case, f"{file.title} (pending: {case.pending})", "", "", _known(file), "", ""
     return (
         file.case,
         file.title,

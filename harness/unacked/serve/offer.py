@@ -16,7 +16,7 @@ from unacked.fault import Fault
 from unacked.secret import mint
 from unacked.services import Factory, SeedError, Service, Setting
 from unacked.suite import LoadedCase, Suite
-from unacked.tools import REGISTRY
+from unacked.tools import REGISTRY, TOOLS
 from unacked.wire.loopback import impossible
 
 __all__ = ["Offer", "offer_case", "offer_suite", "with_seeds"]
@@ -58,7 +58,7 @@ def offer_case(suite: Suite, name: str, *, tls: bool) -> Offer:
     problems = [
         case.document.problem(("faults", number), f"{fault} cannot exist on the loopback wire: {reason}")
         for number, fault in enumerate(faults)
-        if (reason := impossible(fault, tls=tls)) is not None
+        if (reason := _unserved(fault) or impossible(fault, tls=tls)) is not None
     ]
     if problems:
         raise SpecificationError(problems)
@@ -69,6 +69,11 @@ def offer_case(suite: Suite, name: str, *, tls: bool) -> Offer:
         case.idempotency(),
         tuple(faults),
     )
+
+
+def _unserved(fault: Fault) -> str | None:
+    remote = fault.operation in TOOLS and TOOLS[fault.operation].shell is not None
+    return "it is a remote command, and only requests are served" if remote else None
 
 
 def _case(suite: Suite, name: str) -> LoadedCase:

@@ -12,12 +12,13 @@ from unacked.clock import VirtualClock
 from unacked.contract import Operation
 from unacked.document import Document, Location
 from unacked.errors import Problem, SpecificationError, nearest
-from unacked.fault import CHANGES
+from unacked.fault import CHANGES, REMOTE_ACTIONS, Fault, Point
 from unacked.graph import Graph
 from unacked.guard import guarded
 from unacked.outcome import CATEGORIES
 from unacked.services import SeedError, Setting, load_service
 from unacked.tools import REFRESH, REGISTRY, TOOLS
+from unacked.wire.remote import REMOTE_FAULTS
 
 __all__ = ["case_problems", "service_problems"]
 
@@ -62,7 +63,7 @@ def _tools(document: Document, file: CaseFile) -> Iterator[Problem]:
         elif name in file.tools[:index]:
             yield document.problem(location, f"operation {name!r} is offered twice")
         else:
-            services = [tool.endpoint.service] if tool.endpoint is not None else []
+            services = [tool.service] if tool.service is not None else []
             services += ["gate"] if tool.at_gate or (name in file.contract and file.contract[name].approval) else []
             for service in services:
                 if service not in file.services:
@@ -98,6 +99,8 @@ def _faults(document: Document, file: CaseFile) -> Iterator[Problem]:
             yield _unknown(document, location, "fault target", written.operation, known)
         elif written.operation in CONTROL_TOOLS:
             yield document.problem(location, f"{written.operation} never touches the wire, so no fault can reach it")
+        else:
+            yield from _reach(document, ("faults", index, "action"), written.value())
     faults = [written.value() for written in file.listed_faults]
     for index, fault in enumerate(faults):
         first = next((other for other in faults[:index] if other.hides(fault)), None)
@@ -114,6 +117,25 @@ def _faults(document: Document, file: CaseFile) -> Iterator[Problem]:
         yield document.problem(("trap",), "a case without a fault, a gate or a decision to take sets no trap")
 
 
+def _reach(document: Document, location: Location, fault: Fault) -> Iterator[Problem]:
+    """A remote command and a request do not meet the same faults."""
+    action, point = fault.action.name, fault.point
+    if not _is_remote(fault.operation):
+        if action in REMOTE_ACTIONS:
+            yield document.problem(location, f"{action!r} can act on a remote command only, not on {fault.operation}")
+        return
+    allowed = REMOTE_FAULTS.get(point, frozenset())
+    if action not in allowed:
+        hint = f"at this point it can meet: {', '.join(sorted(allowed)) or 'nothing'}"
+        yield document.problem(location, f"{fault.operation} cannot meet {action!r} at {point.value!r}", hint)
+    elif fault.commits and point is Point.AFTER_ACCEPT:
+        yield document.problem(location, f"{fault.operation} sends its order later than at {point.value!r}")
+
+
+def _is_remote(operation: str) -> bool:
+    return operation in TOOLS and TOOLS[operation].shell is not None
+
+
 def _backstage(file: CaseFile) -> set[str]:
     """What the tools ask for by themselves, so that faults can reach it though no agent calls it."""
     endpoint = REFRESH.endpoint
@@ -127,6 +149,8 @@ def _sweep(document: Document, file: CaseFile) -> Iterator[Problem]:
     targets = {*file.tools, *_backstage(file)} - CONTROL_TOOLS
     if file.sweep.operation not in targets:
         yield _unknown(document, location, "fault target", file.sweep.operation, targets)
+    elif _is_remote(file.sweep.operation):
+        yield document.problem(location, f"{file.sweep.operation} is a remote command; only requests are swept")
     if file.expect.result is not None or file.expect.finish is not None:
         yield document.problem(("expect",), "a sweep has many outcomes", "expect a world, or nothing: {result: null}")
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 
 from unacked.agents import AgentDefinition, Driver, Step, Task, make_driver
@@ -20,7 +21,7 @@ from unacked.graph import Graph
 from unacked.services import Factory, load_service
 from unacked.suite.sweep import swept
 from unacked.suite.terms import declared_tool
-from unacked.tools import WIRED, Tool
+from unacked.tools import TOOLS, WIRED, Tool
 
 __all__ = ["CONTENT_FOLDERS", "LoadedAgent", "LoadedCase", "Suite", "packaged_suite", "shipped_suite"]
 
@@ -40,6 +41,14 @@ class LoadedCase:
     def name(self) -> str:
         """The case's name."""
         return self.file.case
+
+    @cached_property
+    def pending(self) -> str | None:
+        """What the case waits for: a part of the product, or an extra that is not installed; None where it can run."""
+        uses_ssh = any(name in TOOLS and TOOLS[name].shell is not None for name in self.file.tools)
+        if self.file.pending is None and uses_ssh and find_spec("asyncssh") is None:
+            return "it needs the extra 'ssh': pip install 'unacked[ssh]'"
+        return self.file.pending
 
     @cached_property
     def sides(self) -> Sequence[Brief]:
@@ -143,7 +152,7 @@ class Suite:
         problems: list[Problem] = []
         for word in words or (_ALL,):
             found = [case for case in self.cases.values() if _matches(case, word)]
-            runnable = [case for case in found if case.file.pending is None]
+            runnable = [case for case in found if case.pending is None]
             if not found:
                 tags = {f"tag:{tag}" for case in self.cases.values() for tag in case.file.tags}
                 problems.append(
@@ -151,7 +160,7 @@ class Suite:
                 )
             elif not runnable:
                 problems.extend(
-                    Problem(Place("selection"), f"{case.name} cannot be run yet: {case.file.pending}") for case in found
+                    Problem(Place("selection"), f"{case.name} cannot be run yet: {case.pending}") for case in found
                 )
             chosen.update((case.name, case) for case in runnable)
         if problems:
@@ -168,7 +177,7 @@ class Suite:
     def pending(self, words: Sequence[str] = ()) -> list[LoadedCase]:
         """Return the selected cases that wait for a part of the product that is not there yet."""
         chosen = (case for case in self.cases.values() if any(_matches(case, word) for word in words or ("*",)))
-        return [case for case in chosen if case.file.pending is not None]
+        return [case for case in chosen if case.pending is not None]
 
     def agent(self, name: str) -> LoadedAgent:
         """Return an agent by name; raises SpecificationError with the nearest name."""

@@ -22,7 +22,7 @@ from unacked.trail import Diagnostics, Recorder, TrialName
 from unacked.trial.desk import Consequences, Desk
 from unacked.trial.loop import Dispatcher, Ending, converse
 from unacked.trial.sinks import leaking_sinks
-from unacked.trial.world import CorrelationIds, Vault, World
+from unacked.trial.world import CorrelationIds, Vault, World, load_extras
 
 __all__ = ["Bench", "TrialPlan", "TrialRecord"]
 
@@ -80,6 +80,7 @@ class Bench:
         Whatever agent, tool or service do ends in the record; raises HarnessError only where the record
         cannot be written.
         """
+        load_extras(self.suite.cases[plan.case])
         return _Trial(self, plan, events).run()
 
 

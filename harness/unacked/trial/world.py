@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from importlib import import_module
 from math import inf
+from typing import TYPE_CHECKING
 
 from unacked.canonical import JSON
 from unacked.claims import Brief
@@ -12,15 +14,33 @@ from unacked.clock import VirtualClock
 from unacked.errors import HarnessError
 from unacked.event import Emit
 from unacked.fault import FaultPlan
+from unacked.guard import guarded
+from unacked.marker import Order
 from unacked.secret import Scanner, mint
 from unacked.services import Grant, Service, Setting, federate
 from unacked.suite import LoadedCase, Suite
 from unacked.tools import Evidence, Tokens, TokenSource, Toolbox
 from unacked.tools.client import ToolClient
+from unacked.tools.remote import RemoteExchange
 from unacked.tools.toolbox import Diagnose
 from unacked.wire import SimulatedNetwork
+from unacked.wire.remote import CommandHost
 
-__all__ = ["CorrelationIds", "Vault", "World"]
+if TYPE_CHECKING:
+    from unacked.wire.ssh import SimulatedSSH
+
+__all__ = ["CorrelationIds", "Vault", "World", "load_extras"]
+
+
+def load_extras(case: LoadedCase) -> None:
+    """Import what the tools of a case need, before its agent is watched.
+
+    While it is imported, asyncssh asks the linker's programs for libraries that it can do without.
+    """
+    if any(tool.shell is not None for tool in case.tools().values()):
+        with guarded(programs=None):
+            import_module("unacked.tools.ssh")
+            import_module("unacked.wire.ssh")
 
 
 class CorrelationIds:
@@ -100,6 +120,8 @@ class World:
         hosts = {service.host: service for service in self._services.values()}
         self._network = SimulatedNetwork(clock, hosts, self.plan, emit)
         client.connect(self._network.backend, clock)
+        self._timeouts = client.timeouts
+        self._ssh: SimulatedSSH | None = None
         self._issuer = federate(self._services.values())
         self.toolbox = Toolbox(
             case.tools(),
@@ -110,6 +132,7 @@ class World:
             aside=self.plan.aside,
             evidence=Evidence(),
             session="trial",
+            remote=self._send_order,
         )
 
     def _source(self, token: str, expires_at_s: float) -> TokenSource:
@@ -150,6 +173,17 @@ class World:
         for service in self._services.values():
             service.credentials.admit(token, identity=identity)
         self.toolbox.source.use(Tokens(token))
+
+    def _send_order(self, host: str, order: Order) -> RemoteExchange:
+        # Whatever imports the extra ``ssh`` is imported here, where a case needs it, and nowhere else.
+        from unacked.tools.ssh import Access, send_order  # noqa: PLC0415
+        from unacked.wire.ssh import TRUSTED, SimulatedSSH, host_key  # noqa: PLC0415
+
+        if self._ssh is None:
+            services = [service for service in self._services.values() if isinstance(service, CommandHost)]
+            self._ssh = SimulatedSSH(self._network, services)
+        access = Access(host_key=host_key(TRUSTED), token=self.toolbox.source.tokens.access)
+        return self._ssh.run(host, lambda: send_order(host, order, access, self._timeouts))
 
     def settle(self) -> None:
         """Let the remote side do what it still has to do by now, such as a commit that was delayed."""
