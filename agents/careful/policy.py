@@ -10,11 +10,11 @@ from unacked.contract import Operation
 ATTEMPTS = 3
 """Calls of one step; a write that carries no key gets one fewer."""
 IN_FLIGHT_S = 30
-"""How long an earlier attempt of the same request is given to end."""
+"""How long an earlier attempt of the same request, or a command that has started, is given to end."""
 
 Result = Mapping[str, Any]
 Settled = tuple[str, Any]
-"""How a step ended: ("success", result fields), ("absent", why), or a final status and the reason."""
+"""How a step ended: ("success", result fields), ("absent", why), ("started", why), or a final status and the reason."""
 
 
 def act(task: Task) -> Moves[None]:
@@ -143,12 +143,16 @@ def give_time(task: Task, result: Result) -> Moves[None]:
 
 def find_out(task: Task, operation: Operation, arguments: Mapping[str, Any], result: Result) -> Moves[Settled]:
     """Find out what became of a write; "absent" says that the same request may be sent again."""
+    found = ""
     if result["retry"] in ("reconcile_first", "poll"):
         found, detail = yield from reconcile(operation, task.tools[result["reconcile"]], arguments)
-        if found != "absent" or harmless_again(operation, arguments):
+        if found != "started" and (found != "absent" or harmless_again(operation, arguments)):
             return found, detail
     if "ask_human" not in task.tools:
         return "unknown", result["message"]
+    if result["class"] == "failure":
+        yield Call("ask_human", {"question": f"{operation.name} cannot be done: {result['message']} Can you help?"})
+        return "failed", result["message"]
     question = f"The outcome of {operation.name} is not known and nothing can find it out. Was it done?"
     answer = yield Call(
         "ask_human", {"question": question, "reasons": [result["category"]], "proposed_action": operation.name}
@@ -156,6 +160,8 @@ def find_out(task: Task, operation: Operation, arguments: Mapping[str, Any], res
     match answer["result"]["decision"]:
         case "done":
             return "success", {}
+        case "not_done" if found == "started":
+            return "failed", "a person said that it was not done, and what has started is not started again"
         case "not_done":
             return "absent", "a person said that it was not done"
     return "unknown", result["message"]
@@ -176,9 +182,10 @@ def harmless_again(operation: Operation, arguments: Mapping[str, Any]) -> bool:
 
 def reconcile(operation: Operation, lookup: Operation, arguments: Mapping[str, Any]) -> Moves[Settled]:
     """Find out what a write with an unknown outcome did, by asking for its own request or target."""
-    asked_by = lookup.request or lookup.target or ""
+    asked = {argument.name: arguments[argument.name] for argument in lookup.arguments if argument.name in arguments}
+    started = ""
     for _ in range(ATTEMPTS):
-        seen = yield Call(lookup.name, {asked_by: arguments[asked_by]})
+        seen = yield Call(lookup.name, asked)
         fields = seen.get("result", {})
         if seen["retry"] == "after_wait":
             yield Call("wait", {"seconds": seen["retry_after_s"]})
@@ -186,9 +193,16 @@ def reconcile(operation: Operation, lookup: Operation, arguments: Mapping[str, A
             return "absent", "a complete lookup found nothing"
         if seen["category"] == "partial":
             return "unknown", "the lookup was incomplete, so it proves nothing"
-        if seen["ok"]:
+        if seen["ok"] and "completed" in fields:
+            if fields["completed"] and fields["exit_status"] == 0:
+                return "success", fields
+            started = f"it has started, and its exit status is {fields['exit_status']}"
+            if fields["completed"]:
+                break
+            yield Call("wait", {"seconds": IN_FLIGHT_S})
+        elif seen["ok"]:
             return ("success", fields) if shows_effect(operation, arguments, fields) else ("absent", "not applied")
-    return "unknown", "the lookup gave no answer"
+    return ("started", started) if started else ("unknown", "the lookup gave no answer")
 
 
 def shows_effect(operation: Operation, arguments: Mapping[str, Any], fields: Mapping[str, Any]) -> bool:
