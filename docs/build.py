@@ -12,7 +12,7 @@ from pathlib import Path
 
 from unacked.approval import PAUSES, READABLE_TARGETS, REFUSALS, WAYS_OUT
 from unacked.completeness import CONTINUATIONS, FIELD_STATES, REASONS, WARNINGS
-from unacked.fault import ACTIONS, ALIASES, CHANGES, Action
+from unacked.fault import ACTIONS, ALIASES, CHANGES, REMOTE_ACTIONS, Action, ActionKind
 from unacked.graph import VERDICTS, Standing, Stop
 from unacked.graph.lint import LINTS
 from unacked.outcome import CATEGORIES
@@ -72,16 +72,7 @@ same request then finds out). Where there is neither, `reconcile` is `none` and 
 
 def faults() -> str:
     """Every action with its points and parameters, and the familiar words."""
-    rows = (
-        (
-            f"`{kind.name}`",
-            kind.doc,
-            ", ".join(f"`{point}`" for point in sorted(kind.points)),
-            ", ".join(f"`{name}`" for name in kind.parameters) or "",
-            "yes" if kind.ambiguous else "no",
-        )
-        for kind in ACTIONS.values()
-    )
+    head = ("action", "what happens", "points", "parameters", "ambiguous")
     words = ((f"`{word}`", f"`{point}`", f"`{Action.parse(written)}`") for word, (point, written) in ALIASES.items())
     changes = (
         (f"`{kind.name}`", kind.doc, ", ".join(f"`{name}`" for name in kind.parameters)) for kind in CHANGES.values()
@@ -97,7 +88,13 @@ faults:
   - {{operation: attach_note, nth: 1, fault: response_lost}}
 ```
 
-{_table(("action", "what happens", "points", "parameters", "ambiguous"), rows)}
+{_table(head, map(_action, ACTIONS.values()))}
+
+## Of remote commands only
+
+What else a command on a host can meet, and what it looks like, is in [remote-commands.md](remote-commands.md).
+
+{_table(head, map(_action, REMOTE_ACTIONS.values()))}
 
 A tool that follows pages makes several requests in one call. `page: 2` lets a fault act at the second of them, and at no other.
 
@@ -111,6 +108,16 @@ What somebody else does while the caller looks; only services that have such a w
 
 {_table(("word", "point", "action"), words)}
 """
+
+
+def _action(kind: ActionKind) -> tuple[str, ...]:
+    return (
+        f"`{kind.name}`",
+        kind.doc,
+        ", ".join(f"`{point}`" for point in sorted(kind.points)),
+        ", ".join(f"`{name}`" for name in kind.parameters),
+        "yes" if kind.ambiguous else "no",
+    )
 
 
 def completeness() -> str:
