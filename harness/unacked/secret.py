@@ -15,10 +15,13 @@ from types import NoneType
 from typing import Any
 from urllib.parse import quote
 
-__all__ = ["PREFIX", "Scanner", "mint"]
+__all__ = ["PREFIX", "PROVIDER", "Scanner", "mint"]
 
 PREFIX = "tok_"
 """How every canary begins."""
+
+PROVIDER = "provider"
+"""The last name of the canary that stands for the key of a model's provider."""
 
 
 def mint(*parts: str) -> str:

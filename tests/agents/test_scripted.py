@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from unacked.agents import Call, Reply, ScriptedDriver, Session, Step, Task, load_policy
+from unacked.agents import Call, Reply, ScriptedDriver, Seat, Session, Step, Task, load_policy
 from unacked.agents.recorded import repeat_incident
 from unacked.errors import SpecificationError
 
@@ -14,7 +14,7 @@ TASK = Task("do it", {})
 
 
 def session(policy: Any, task: Task = TASK) -> Session:
-    return ScriptedDriver(policy).begin(task, "0")
+    return ScriptedDriver(policy).begin(task, Seat())
 
 
 def test_a_policy_receives_the_result_of_each_call() -> None:
@@ -54,7 +54,7 @@ def test_each_task_is_begun_anew() -> None:
         yield Call("b")
 
     driver = ScriptedDriver(act)
-    first, second = driver.begin(TASK, "0"), driver.begin(TASK, "0")
+    first, second = driver.begin(TASK, Seat()), driver.begin(TASK, Seat())
     first.next(())
     assert first.next([{"category": "ok"}]) == Reply((Call("b"),))
     assert second.next(()) == Reply((Call("a"),))

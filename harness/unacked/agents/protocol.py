@@ -5,24 +5,42 @@ Scripted policies and models implement the same two small protocols, and the sam
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from unacked.canonical import JSON, digest
 from unacked.case import AgentFile
 from unacked.contract import Operation
+from unacked.errors import HarnessError
+from unacked.event import Emit
 from unacked.graph import BoundGraph
 
-__all__ = ["AgentDefinition", "Call", "Driver", "Reply", "Session", "Step", "Task"]
+__all__ = [
+    "AgentDefinition",
+    "BudgetSpentError",
+    "Call",
+    "Driver",
+    "Provider",
+    "ProviderError",
+    "Reply",
+    "Seat",
+    "Session",
+    "Step",
+    "Task",
+]
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call that the agent wants made."""
+    """One call that the agent wants made.
+
+    ``problem`` says why it is none, such as arguments that are not JSON: it is refused and nothing is sent.
+    """
 
     operation: str
     arguments: Mapping[str, JSON] = field(default_factory=dict)
+    problem: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,19 +91,89 @@ class Task:
     effects: Mapping[str, Sequence[Mapping[str, JSON]]] = field(default_factory=dict)
 
 
+class ProviderError(HarnessError):
+    """The provider of an agent's model failed, or the way to it; the agent is not to blame.
+
+    ``kind`` is a word for reports. ``again`` says that the same request may do better later, ``retry_after_s``
+    how long the provider wants to be left alone. ``raw`` is for the diagnostics only.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        message: str,
+        *,
+        again: bool = False,
+        retry_after_s: float | None = None,
+        raw: Mapping[str, JSON] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.again = again
+        self.retry_after_s = retry_after_s
+        self.raw = raw or {}
+
+
+class BudgetSpentError(Exception):
+    """A budget of the agent is spent: the trial is cut, which proves nothing against the agent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """Where a fake service of the suite stands in for the provider: its base URL and the key that it accepts."""
+
+    url: str
+    key: str
+
+
+def _unheard(event: str, **_: object) -> None:
+    """Put nothing on any record."""
+
+
+def _unkept(_: Mapping[str, JSON]) -> str:
+    return ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seat:
+    """What a driver is given for one trial besides the task.
+
+    ``seed`` is all the randomness there is. ``emit`` and ``diagnose`` lead to the record, ``hide`` names a
+    secret that may stand in no sink, ``redact`` takes such secrets out of a text. ``provider`` is there
+    where a fake service takes the real one's place.
+    """
+
+    seed: str = "0"
+    case: str = ""
+    side: str = ""
+    repeat: int = 1
+    emit: Emit = _unheard
+    diagnose: Callable[[Mapping[str, JSON]], str] = _unkept
+    hide: Callable[[str], None] = _unheard
+    redact: Callable[[str], str] = str
+    provider: Provider | None = None
+
+
 class Session(Protocol):
     """One agent at work on one task."""
 
     def next(self, results: Sequence[Mapping[str, JSON]]) -> Reply:
-        """Take the results of the last turn's calls, in order (none at first), and return the next turn."""
+        """Take the results of the last turn's calls, in order (none at first), and return the next turn.
+
+        Raises ProviderError where no reply can be had, BudgetSpentError where none may be asked for any more.
+        """
+        ...
+
+    def close(self, results: Sequence[Mapping[str, JSON]] = ()) -> None:
+        """Let go of everything that the session holds; ``results`` are those that it was not told yet."""
         ...
 
 
 class Driver(Protocol):
     """Makes sessions; one driver serves many trials."""
 
-    def begin(self, task: Task, seed: str) -> Session:
-        """Start work on ``task``; ``seed`` is all the randomness there is."""
+    def begin(self, task: Task, seat: Seat) -> Session:
+        """Start work on ``task``; raises HarnessError where that cannot be, such as without a key."""
         ...
 
 
@@ -96,6 +184,8 @@ class AgentDefinition:
     file: AgentFile
     prompt: str
     policy_source: str | None
+    written: Mapping[str, JSON] = field(default_factory=dict)
+    """The file as it was written."""
 
     @property
     def name(self) -> str:
@@ -103,7 +193,11 @@ class AgentDefinition:
         return self.file.agent
 
     def pins(self) -> dict[str, JSON]:
-        """Return what is pinned: digests of prompt and policy, driver, model and parameters."""
+        """Return what is pinned: digests of prompt and policy, driver, model and parameters.
+
+        ``setting`` is the digest of everything else that decides what is sent, where there is anything.
+        """
+        setting = {name: value for name, value in self.written.items() if name not in _PINNED_APART}
         return {
             "agent": self.file.agent,
             "driver": self.file.driver,
@@ -111,4 +205,10 @@ class AgentDefinition:
             "parameters": digest(self.file.parameters),
             "prompt": digest(self.prompt),
             "policy": None if self.policy_source is None else digest(self.policy_source),
+            **({"setting": digest(setting)} if setting else {}),
         }
+
+
+_PINNED_APART = frozenset(
+    {"agent", "title", "driver", "model", "parameters", "prompt", "policy", "hosts", "price", "control"}
+)

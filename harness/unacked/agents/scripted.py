@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from unacked.agents.protocol import Call, Reply, Session, Task
+from unacked.agents.protocol import Call, Reply, Seat, Session, Task
 from unacked.canonical import JSON
 from unacked.content import load_content
 from unacked.errors import Place, Problem, SpecificationError
@@ -37,12 +37,12 @@ def load_policy(path: Path) -> Policy:
 
 
 class ScriptedDriver:
-    """Runs a policy; the seed is not used, for a policy has no randomness."""
+    """Runs a policy; the seat is not used, for a policy has no randomness and needs no provider."""
 
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
 
-    def begin(self, task: Task, seed: str) -> Session:  # noqa: ARG002 - the driver's interface
+    def begin(self, task: Task, seat: Seat) -> Session:  # noqa: ARG002 - the driver's interface
         """Start the policy on ``task``."""
         return _ScriptedSession(self._policy(task))
 
@@ -62,3 +62,6 @@ class _ScriptedSession:
             return Reply()
         self._single = isinstance(move, Call)
         return Reply((move,) if isinstance(move, Call) else tuple(move))
+
+    def close(self, results: Sequence[Mapping[str, JSON]] = ()) -> None:
+        """Nothing is held: a policy that was left half-way is the collector's business."""
