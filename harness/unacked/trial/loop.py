@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from unacked.agents import Call, Session
+from unacked.agents import BudgetSpentError, Call, Reply, Session
 from unacked.canonical import JSON, dumps, loads
 from unacked.case import Limits
 from unacked.clock import VirtualClock
+from unacked.errors import HarnessError
 from unacked.event import Emit
 from unacked.outcome import CATEGORIES, Envelope, OutcomeClass, Retry
 from unacked.tools.endpoint import argument_problem
@@ -18,7 +19,7 @@ from unacked.trial.world import CorrelationIds, World
 __all__ = ["Dispatcher", "Ending", "converse"]
 
 Ending = tuple[str, str | None]
-"""Why a trial ended (finished, budget or cut), and what went wrong inside the agent, if anything did."""
+"""Why a trial ended (finished, budget, cut or crash), and what went wrong with the agent, if anything did."""
 
 
 class Dispatcher:
@@ -34,12 +35,10 @@ class Dispatcher:
     def call(self, call: Call, turn: int) -> dict[str, JSON]:
         """Make one call; returns the result as the agent sees it."""
         correlation_id = self._ids.next()
-        self._emit(
-            "agent_next_call",
-            id=correlation_id,
-            operation=call.operation,
-            detail={"turn": turn, "arguments": call.arguments},
-        )
+        detail: dict[str, JSON] = {"turn": turn, "arguments": call.arguments}
+        if call.problem is not None:
+            detail["problem"] = call.problem
+        self._emit("agent_next_call", id=correlation_id, operation=call.operation, detail=detail)
         refusal = self._refusal(call, correlation_id)
         if refusal is not None:
             self._world.toolbox.answer(refusal, rejected=True)
@@ -53,7 +52,7 @@ class Dispatcher:
         tool = self._world.toolbox.tools.get(call.operation)
         if tool is None:
             return _no_such_tool(call.operation, correlation_id)
-        problem = argument_problem(tool.operation, call.arguments)
+        problem = call.problem or argument_problem(tool.operation, call.arguments)
         return refused_locally(tool.operation, problem, correlation_id) if problem is not None else None
 
     def _at_the_desk(self, call: Call, correlation_id: str) -> Envelope:
@@ -80,26 +79,42 @@ class Dispatcher:
 def converse(
     session: Session, dispatcher: Dispatcher, desk: Desk, *, limits: Limits, clock: VirtualClock, emit: Emit
 ) -> Ending:
-    """Let the agent work until it stops, fails by itself, or meets a limit."""
+    """Let the agent work until it stops, fails by itself, or meets a limit; then let go of it."""
     results: Sequence[Mapping[str, JSON]] = ()
-    for turn in range(1, limits.turns + 1):
-        try:
-            reply = session.next(results)
-            calls = [_copied(call) for call in reply.calls]
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:  # noqa: BLE001 - whatever an agent raises, it has stopped by its own doing
-            return "finished", _told(error)
-        if reply.text:
-            emit("agent_message", detail={"turn": turn, "text": reply.text})
-        if not calls:
-            return "finished", None
-        results = [dispatcher.call(call, turn) for call in calls]
-        if desk.finished is not None:
-            return "finished", None
-        if clock.now() > limits.deadline_s:
-            return "cut", None
-    return "budget", None
+    try:
+        for turn in range(1, limits.turns + 1):
+            reply, ending = _next(session, results)
+            results = ()
+            if reply is None:
+                return ending
+            if reply.text:
+                emit("agent_message", detail={"turn": turn, "text": reply.text})
+            if not reply.calls:
+                return "finished", None
+            results = [dispatcher.call(call, turn) for call in reply.calls]
+            if desk.finished is not None:
+                return "finished", None
+            if clock.now() > limits.deadline_s:
+                return "cut", None
+        return "budget", None
+    finally:
+        session.close(results)
+
+
+def _next(session: Session, results: Sequence[Mapping[str, JSON]]) -> tuple[Reply | None, Ending]:
+    """The agent's next turn, with calls that are its own no more; or how the trial ends without one."""
+    try:
+        reply = session.next(results)
+        reply = Reply([_copied(call) for call in reply.calls], reply.text)
+    except KeyboardInterrupt:
+        raise
+    except BudgetSpentError as spent:
+        return None, ("cut", str(spent))
+    except HarnessError as error:
+        return None, ("crash", str(error))
+    except BaseException as error:  # noqa: BLE001 - whatever an agent raises, it has stopped by its own doing
+        return None, ("finished", _told(error))
+    return reply, ("finished", None)
 
 
 def _told(error: BaseException) -> str:
@@ -129,7 +144,7 @@ def _copied(call: object) -> Call:
         raise TypeError(f"an agent makes calls, not {call!r}")
     if not isinstance(call.operation, str):
         raise TypeError(f"an operation is named by a text, not by {call.operation!r}")
-    return Call(call.operation, loads(dumps(dict(call.arguments))))
+    return Call(call.operation, loads(dumps(dict(call.arguments))), call.problem)
 
 
 def _no_such_tool(name: str, correlation_id: str) -> Envelope:

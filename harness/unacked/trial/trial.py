@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Mapping, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from unacked.agents import Driver
+from unacked.agents import Driver, Seat, contract_of
 from unacked.canonical import JSON
 from unacked.claims import side_name
 from unacked.clock import VirtualClock
-from unacked.errors import UnackedError
+from unacked.errors import HarnessError, UnackedError
 from unacked.event import History
 from unacked.guard import Egress, Start, guarded
 from unacked.suite import Suite
@@ -21,6 +21,7 @@ from unacked.tools.client import ToolClient
 from unacked.trail import Diagnostics, Recorder, TrialName
 from unacked.trial.desk import Consequences, Desk
 from unacked.trial.loop import Dispatcher, Ending, converse
+from unacked.trial.provider import Stand, provided
 from unacked.trial.sinks import leaking_sinks
 from unacked.trial.world import CorrelationIds, Vault, World, load_extras
 
@@ -88,6 +89,7 @@ class _Trial:
     def __init__(self, bench: Bench, plan: TrialPlan, events: Path) -> None:
         self._plan = plan
         self._case = bench.suite.cases[plan.case]
+        self._agent = bench.suite.agents[plan.agent].definition.file
         self._clock = VirtualClock()
         self._vault = Vault(plan.seed, plan.case, plan.agent, str(plan.repeat))
         self._recorder = Recorder(events, plan.record_name, self._clock, REGISTRY)
@@ -96,8 +98,8 @@ class _Trial:
         self._bench = bench
 
     def run(self) -> TrialRecord:
-        agent = self._bench.suite.agents[self._plan.agent].definition.file
-        with closing(self._recorder), guarded(agent.hosts, programs=agent.programs) as watch:
+        agent = self._agent
+        with closing(self._recorder), guarded(agent.reaches, programs=agent.starts) as watch:
             self._recorder.emit("trial_begin", detail=self._beginning())
             end: dict[str, JSON] = {"before": {}, "world": {}}
             try:
@@ -137,14 +139,43 @@ class _Trial:
         end["before"] = dict(world.summary())
         world.sign_in(ids)
         desk = Desk(clock, emit, case.file.answers, Consequences(world.hear, world.switch_credential))
-        session = self._bench.driver(plan.agent).begin(case.task(), f"{plan.seed}/{plan.case}/{plan.repeat}")
         dispatcher = Dispatcher(world, desk, ids, emit)
-        ending = converse(session, dispatcher, desk, limits=case.file.limits, clock=clock, emit=emit)
+        ending = self._talk(dispatcher, desk)
         world.settle()
         end["world"] = dict(world.summary())
         if connections := world.connections():
             end["connections"] = connections
         return ending
+
+    def _talk(self, dispatcher: Dispatcher, desk: Desk) -> Ending:
+        """Let the agent and the world have their conversation; a provider that cannot be had ends it at once."""
+        case, emit = self._case, self._recorder.emit
+        with ExitStack() as opened:
+            stand = opened.enter_context(
+                provided(self._bench.suite, self._agent.provider, case, self._vault.of_provider)
+            )
+            try:
+                session = self._bench.driver(self._plan.agent).begin(case.task(), self._seat(stand))
+            except HarnessError as error:
+                return "crash", str(error)
+            ending = converse(session, dispatcher, desk, limits=case.file.limits, clock=self._clock, emit=emit)
+            if stand is not None:
+                emit("provider_seen", detail=stand.account())
+        return ending
+
+    def _seat(self, stand: Stand | None) -> Seat:
+        plan = self._plan
+        return Seat(
+            seed=f"{plan.seed}/{plan.case}/{plan.repeat}",
+            case=plan.case,
+            side=side_name(plan.case, plan.place, twin=plan.twin),
+            repeat=plan.repeat,
+            emit=self._recorder.emit,
+            diagnose=self._diagnostics.keep,
+            hide=self._vault.hide,
+            redact=self._vault.redact,
+            provider=stand.provider if stand is not None else None,
+        )
 
     def _leaks(self) -> list[str]:
         record = self._recorder
@@ -167,4 +198,5 @@ class _Trial:
             "seed": plan.seed,
             "task": self._case.file.task,
             "tools": list(self._case.file.tools),
+            "contract": contract_of(self._case.task()),
         }

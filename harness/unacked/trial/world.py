@@ -16,7 +16,7 @@ from unacked.event import Emit
 from unacked.fault import FaultPlan
 from unacked.guard import guarded
 from unacked.marker import Order
-from unacked.secret import Scanner, mint
+from unacked.secret import PROVIDER, Scanner, mint
 from unacked.services import Grant, Service, Setting, federate
 from unacked.suite import LoadedCase, Suite
 from unacked.tools import Evidence, Tokens, TokenSource, Toolbox
@@ -57,11 +57,13 @@ class CorrelationIds:
 
 
 class Vault:
-    """The credentials of one trial, all of them canaries."""
+    """The credentials of one trial, all of them canaries; ``of_provider`` is the key of a fake model provider."""
 
     def __init__(self, *parts: str) -> None:
         self._parts = parts
         self._all = [mint(*parts, "0")]
+        self.of_provider = mint(*parts, PROVIDER)
+        self._hidden = [self.of_provider]
         self._scanner: Scanner | None = None
 
     @property
@@ -74,6 +76,11 @@ class Vault:
         self._all.append(mint(*self._parts, str(len(self._all))))
         self._scanner = None
         return self.current
+
+    def hide(self, secret: str) -> None:
+        """Look for one more secret everywhere: the key of a real provider."""
+        self._hidden.append(secret)
+        self._scanner = None
 
     def redact(self, text: str) -> str:
         """Return ``text`` without any credential of this trial."""
@@ -89,7 +96,7 @@ class Vault:
 
     def _scan(self) -> Scanner:
         if self._scanner is None:
-            self._scanner = Scanner(self._all)
+            self._scanner = Scanner([*self._all, *self._hidden])
         return self._scanner
 
 
