@@ -1,21 +1,42 @@
 """Agents: pinned definitions, and the drivers that turn them into calls."""
 
-from unacked.agents.driver import DRIVERS, make_driver
-from unacked.agents.protocol import AgentDefinition, Call, Driver, Reply, Session, Step, Task
+from unacked.agents.driver import DRIVERS, extra_problem, make_driver, misfits, package_of
+from unacked.agents.protocol import (
+    AgentDefinition,
+    BudgetSpentError,
+    Call,
+    Driver,
+    Provider,
+    ProviderError,
+    Reply,
+    Seat,
+    Session,
+    Step,
+    Task,
+)
+from unacked.agents.replay import contract_of
 from unacked.agents.scripted import Moves, Policy, ScriptedDriver, load_policy
 
 __all__ = [
     "DRIVERS",
     "AgentDefinition",
+    "BudgetSpentError",
     "Call",
     "Driver",
     "Moves",
     "Policy",
+    "Provider",
+    "ProviderError",
     "Reply",
     "ScriptedDriver",
+    "Seat",
     "Session",
     "Step",
     "Task",
+    "contract_of",
+    "extra_problem",
     "load_policy",
     "make_driver",
+    "misfits",
+    "package_of",
 ]
