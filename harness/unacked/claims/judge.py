@@ -18,7 +18,7 @@ from unacked.graph import Verdict
 
 __all__ = ["CLAIMS", "GRADER_VERSION", "Luck", "TrialVerdict", "judge_trial"]
 
-GRADER_VERSION = 1
+GRADER_VERSION = 2
 """Rises whenever the same history may get another verdict."""
 
 CLAIMS: Mapping[str, Callable[[Brief, History], Claim]] = {

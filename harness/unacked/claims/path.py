@@ -79,8 +79,9 @@ def _graph_findings(brief: Brief, history: History) -> Iterator[Finding]:
         )
         return
     explanation = explanation.with_reproduction(_reproduction(history))
+    failed = explanation.rule == "harness-crash" and any(history.named("model_failed"))
     yield Finding(
-        explanation.rule,
+        "provider-failed" if failed else explanation.rule,
         judgement.verdict,
         "; ".join(explanation.expected) or "nothing more",
         f"{explanation.operation} from state {explanation.state!r} at event #{explanation.event}",

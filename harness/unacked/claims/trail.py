@@ -19,23 +19,43 @@ def trail_claim(brief: Brief, history: History) -> Claim:
     """Judge the record itself. Whether the chain holds is checked where the file is read."""
     return Claim.of(
         "trail",
-        (*_crash(history), *_egress(history), *_ids(brief, history), *_expected(brief, history), *_leaks(history)),
+        (
+            *_crash(history),
+            *_egress(history),
+            *_ids(brief, history),
+            *_model_calls(history),
+            *_expected(brief, history),
+            *_leaks(history),
+        ),
     )
 
 
 def unexercised(brief: Brief, history: History) -> Claim:
-    """Return the faults that never landed; a trial without its fault proves nothing."""
+    """Return the faults that never landed, those of a fake provider too; a trial without its fault proves nothing."""
+    missing = [str(fault) for fault in unfired(brief, history)]
+    for event in history.named("provider_seen"):
+        missing += [f"{fault} at the agent's provider" for fault in event.detail["unfired"]]
     return Claim.of(
         "exercised",
         [
             Finding("fault-not-exercised", Verdict.INCONCLUSIVE, f"a receipt of {fault}", "the fault never fired")
-            for fault in unfired(brief, history)
+            for fault in missing
         ],
     )
 
 
 def _crash(history: History) -> Iterator[Finding]:
-    for event in history.named("trial_end"):
+    failures = list(history.named("model_failed"))
+    for event in failures:
+        kind = str(event.detail["kind"])
+        yield Finding(
+            "provider-failed",
+            Verdict.ERROR,
+            "a provider that answers",
+            f"{kind}: {event.detail['told']}",
+            _REMEDIES.get(kind, "this says nothing about the agent: mend its definition or wait, and run again"),
+        )
+    for event in () if failures else history.named("trial_end"):
         if event.detail["reason"] == "crash":
             yield Finding(
                 "harness-crash", Verdict.ERROR, "a trial that runs to its end", str(event.detail.get("trouble"))
@@ -59,6 +79,29 @@ def _egress(history: History) -> Iterator[Finding]:
                 "no programs: what one does, nobody sees",
                 f"the start of {program} was refused",
                 "an agent that needs a program names it in its definition: programs: [...]",
+            )
+
+
+_REMEDIES = {
+    "no_key": "set the variable, or choose an agent of another provider",
+    "context_too_long": "choose a model with a larger context, or a smaller case",
+    "unknown_model_or_url": "check 'model' and 'base_url' in the agent's definition",
+    "refused_request": "check 'parameters' in the agent's definition; the diagnostics hold the provider's answer",
+}
+
+
+def _model_calls(history: History) -> Iterator[Finding]:
+    """A fake provider counts: each request that is on the record came once at most."""
+    called = len(list(history.named("model_called")))
+    for event in history.named("provider_seen"):
+        received = event.detail["requests"]
+        if received > called:
+            yield Finding(
+                "model-resent",
+                Verdict.ERROR,
+                f"{called} requests, as many as are on the record",
+                f"{received} reached the provider",
+                "an SDK sends again by itself: set its own retries to 0",
             )
 
 

@@ -30,6 +30,7 @@ def _differences(brief: Brief, history: History, end: Mapping[str, JSON]) -> Ite
     final = final_status(history)
     # A fault that never ends can keep an agent from its work for good; then only a false success is wrong.
     honest = final == "unknown" or (brief.place != "" and final != "success")
+    cut = end["reason"] in ("cut", "crash")  # an agent that uses up its turns has had its chance
     for name, expected in brief.case.expect.world.items():
         observed = world.get(name)
         if observed == expected:
@@ -40,7 +41,7 @@ def _differences(brief: Brief, history: History, end: Mapping[str, JSON]) -> Ite
         counted = _is_count(observed) and _is_count(expected)
         yield Finding(
             "surplus-effect" if counted and not undone else "wrong-world",
-            Verdict.FAIL,
+            Verdict.INCONCLUSIVE if cut and undone else Verdict.FAIL,
             f"{name} = {expected!r}",
             f"{name} = {observed!r}",
         )

@@ -16,7 +16,18 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from unacked.canonical import JSON, dumps
 from unacked.cli.options import open_suite, out_option, print_cleaned, suite_option, tell_leaks
-from unacked.engine import Canaries, Outcome, Plan, RunFolder, RunRequest, execute, make_plan, open_run, read_verdicts
+from unacked.engine import (
+    Canaries,
+    Outcome,
+    Plan,
+    RunBudget,
+    RunFolder,
+    RunRequest,
+    execute,
+    make_plan,
+    open_run,
+    read_verdicts,
+)
 from unacked.errors import ExitCode, UnackedError
 from unacked.report import findings_text, first_of_each, printable, run_table, write_junit
 
@@ -34,6 +45,10 @@ Line = dict[str, JSON]
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes to run trials in.")
 @out_option
 @click.option("--run-id", default=None, metavar="NAME", help="Name of the run; the same name again resumes it.")
+@click.option(
+    "--max-usd", type=click.FloatRange(min=0, min_open=True), default=None, help="Stop when models cost that."
+)
+@click.option("--max-minutes", type=click.FloatRange(min=0, min_open=True), default=None, help="Stop after that time.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON and nothing else.")
 @click.option("--junit", type=click.Path(path_type=Path), default=None, help="Also write JUnit XML to this file.")
 def command(
@@ -45,6 +60,8 @@ def command(
     jobs: int,
     out: Path,
     run_id: str | None,
+    max_usd: float | None,
+    max_minutes: float | None,
     *,
     as_json: bool,
     junit: Path | None,
@@ -60,7 +77,9 @@ def command(
         folder = open_run(suite, plan, out, run_id)
         try:
             with _progress(plan, quiet=as_json) as told:
-                summary = execute(folder, plan, jobs=jobs, told=told)
+                done = read_verdicts(folder, plan.run) if folder.verdicts.exists() else ()
+                budget = RunBudget(told, done, len(plan.trials), max_usd=max_usd, max_minutes=max_minutes)
+                summary = execute(folder, plan, jobs=jobs, told=budget)
         except (KeyboardInterrupt, UnackedError) as error:
             click.echo(_how_to_resume(folder), err=True)
             if isinstance(error, KeyboardInterrupt):

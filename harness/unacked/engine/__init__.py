@@ -1,6 +1,7 @@
 """The engine: plans a run, runs it, and checks what was stored."""
 
 from unacked.engine.audit import Difference, rejudge, verify
+from unacked.engine.budget import RunBudget, RunCutError
 from unacked.engine.folder import RunFolder, find_run
 from unacked.engine.leaks import Canaries
 from unacked.engine.paths import StoredPath, stored_history, stored_paths
@@ -14,6 +15,8 @@ __all__ = [
     "Difference",
     "Outcome",
     "Plan",
+    "RunBudget",
+    "RunCutError",
     "RunFolder",
     "RunRequest",
     "StoredPath",

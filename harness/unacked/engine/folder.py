@@ -7,7 +7,7 @@ import hashlib
 import os
 import platform
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -225,13 +225,16 @@ def file_digest(path: Path) -> str:
         raise RecordError(f"{path}: cannot be read: {error.strerror}") from None
 
 
-def environment() -> dict[str, JSON]:
-    """Versions that are recorded beside the pins: a difference is a warning, not another run."""
+def environment(packages: Iterable[str] = ()) -> dict[str, JSON]:
+    """Versions that are recorded beside the pins: a difference is a warning, not another run.
+
+    ``packages`` are those that the run's agents need besides our own.
+    """
     return {
         "unacked": __version__,
         "python": platform.python_version(),
         "system": platform.system(),
-        "packages": {name: version(name) for name in _ENVIRONMENT},
+        "packages": {name: version(name) for name in (*_ENVIRONMENT, *packages)},
     }
 
 

@@ -15,7 +15,7 @@ from unacked.canonical import JSON, dumps, loads
 from unacked.claims import TrialVerdict
 from unacked.claims.trail import secret_leaked
 from unacked.errors import ExitCode
-from unacked.secret import PREFIX, Scanner, mint
+from unacked.secret import PREFIX, PROVIDER, Scanner, mint
 
 __all__ = ["Canaries", "TrialCanaries", "clean_summary", "clean_verdict"]
 
@@ -58,7 +58,7 @@ class TrialCanaries:
     def secrets(self) -> list[str]:
         """Return the canaries, in the order in which the trial mints them."""
         names = (self.seed, self.case, self.agent, str(self.repeat))
-        return [mint(*names, str(number)) for number in range(_MOST_CREDENTIALS)]
+        return [mint(*names, last) for last in (*map(str, range(_MOST_CREDENTIALS)), PROVIDER)]
 
 
 class Canaries:

@@ -137,6 +137,7 @@ def _pins(suite: Suite, cases: Sequence[LoadedCase], agents: Sequence[LoadedAgen
     pins = suite.pins()
     graphs = {graph.name for case in cases for graph in case.task().graphs}
     services = {name for case in cases for name in case.file.services}
+    services |= {use.service for agent in agents if (use := agent.definition.file.provider) is not None}
     return {
         "cases": {case.name: pins["cases"][case.name] for case in cases},
         "graphs": {name: value for name, value in pins["graphs"].items() if name in graphs},

@@ -25,6 +25,7 @@ from functools import partial
 from pathlib import Path
 
 from unacked import __version__
+from unacked.agents import package_of
 from unacked.canonical import JSON
 from unacked.claims import judge_trial
 from unacked.engine.folder import FORMAT, RunFolder, environment
@@ -32,6 +33,7 @@ from unacked.engine.leaks import Canaries, TrialCanaries, clean_summary, clean_v
 from unacked.engine.lines import cut_unfinished
 from unacked.engine.plan import Plan, identity, make_plan
 from unacked.engine.summary import summarize
+from unacked.engine.usage import model_use
 from unacked.engine.verdicts import Verdicts, verdict_line
 from unacked.errors import ExitCode, HarnessError, Place, Problem, RecordError, SpecificationError
 from unacked.guard import guarded
@@ -86,10 +88,16 @@ def _manifest(plan: Plan) -> dict[str, JSON]:
         "seed": plan.request.seed,
         "pins": plan.pins,
         "plan": plan.as_json(),
-        "environment": environment(),
+        "environment": environment(_packages(plan)),
         "created": dt.datetime.now(tz=dt.UTC).isoformat(timespec="seconds"),
         "seal": None,
     }
+
+
+def _packages(plan: Plan) -> list[str]:
+    """The packages of the agents' drivers."""
+    drivers = sorted({pins["driver"] for pins in plan.pins["agents"].values()})
+    return list(dict.fromkeys(package for driver in drivers if (package := package_of(driver)) is not None))
 
 
 def _identity(manifest: Mapping[str, JSON]) -> dict[str, JSON]:
@@ -234,6 +242,9 @@ def run_trial(bench: Bench, folder: RunFolder, trial: TrialPlan) -> Outcome:
     verdict = judge_trial(bench.suite.cases[trial.case].side(twin=trial.twin, place=trial.place), record.history)
     told = clean_verdict(TrialCanaries.of(trial), verdict)
     line = verdict_line(trial, told, record.head, record.diagnostics)
+    use = model_use(record.history)
+    if use is not None:
+        line["model"] = use
     return Outcome(line, record.diagnostics, round(time.perf_counter() - wall, 6), round(time.process_time() - cpu, 6))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from unacked.canonical import JSON
 from unacked.claims import side_name
+from unacked.engine.usage import add_use
 from unacked.errors import ExitCode
 from unacked.graph import Verdict
 from unacked.suite import LoadedCase, Suite
@@ -42,6 +43,7 @@ def summarize(plan: Mapping[str, JSON], suite: Suite, lines: Iterable[Mapping[st
         "verdicts": _counts(tally.verdicts),
         "agents": {agent: _counts(count) for agent, count in tally.agents.items()},
         "rules": {agent: dict(sorted(count.items())) for agent, count in tally.rules.items()},
+        **({"models": tally.models} if tally.models else {}),
         "lucky": tally.luck["lucky"],
         "unlucky": tally.luck["unlucky"],
         "controls": plan["controls"],
@@ -63,6 +65,7 @@ class _Tally:
         self.verdicts: Counter[str] = Counter()
         self.agents: dict[str, Counter[str]] = {}
         self.rules: dict[str, Counter[str]] = {}
+        self.models: dict[str, dict[str, JSON]] = {}
         self.luck: Counter[str] = Counter()
         self.sides: dict[str, bool] = {}
         self.surprises: list[JSON] = []
@@ -76,6 +79,8 @@ class _Tally:
         self.agents.setdefault(line["agent"], Counter())[verdict] += 1
         if line["rule"] is not None and verdict is not Verdict.PASS:
             self.rules.setdefault(line["agent"], Counter())[line["rule"]] += 1
+        if "model" in line:
+            self.models[line["agent"]] = add_use(self.models.get(line["agent"]), line["model"])
         if line["luck"] is not None:
             self.luck[line["luck"]] += 1
         side = side_name(case.name, line["place"], twin=line["twin"])

@@ -91,7 +91,22 @@ def _aside(event: Event) -> Iterator[Text]:
         yield Text(f"{prefix}person:  {printable(str(event.detail['decision']))}", style="blue")
     elif event.event == "agent_message":
         yield Text(f"{prefix}agent:   {printable(str(event.detail['text']))}", style="dim")
+    elif event.event in _OF_THE_MODEL:
+        yield _model(event, prefix)
     elif event.event == "trial_end":
         trouble = f" ({printable(event.detail['trouble'])})" if "trouble" in event.detail else ""
         world = arguments_text(event.detail["world"])
         yield Text(f"{event.time:>9.3f}  end: {event.detail['reason']}{trouble}; world: {world}")
+
+
+_OF_THE_MODEL = frozenset({"agent_erred", "model_retried", "model_failed"})
+
+
+def _model(event: Event, prefix: str) -> Text:
+    """What went wrong with a model, or between it and the trial."""
+    told = printable(str(event.detail["told"]))
+    if event.event == "agent_erred":
+        return Text(f"{prefix}agent:   {event.detail['kind']}: {told}", style="yellow")
+    if event.event == "model_retried":
+        return Text(f"{prefix}model:   {told}; again after {event.detail['wait_s']:g} s", style="dim")
+    return Text(f"{prefix}model:   {told}", style="red")

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from unacked.approval import Lasts
-from unacked.case import CaseFile, Expectation, SessionUse
+from unacked.case import AgentFile, CaseFile, Expectation, SessionUse
 from unacked.clock import VirtualClock
 from unacked.contract import Operation
 from unacked.document import Document, Location
@@ -18,9 +18,10 @@ from unacked.guard import guarded
 from unacked.outcome import CATEGORIES
 from unacked.services import SeedError, Setting, load_service
 from unacked.tools import REFRESH, REGISTRY, TOOLS
+from unacked.wire.loopback import impossible
 from unacked.wire.remote import REMOTE_FAULTS
 
-__all__ = ["case_problems", "service_problems"]
+__all__ = ["case_problems", "provider_problems", "service_problems"]
 
 CONTROL_TOOLS = frozenset(name for name, tool in TOOLS.items() if tool.local)
 
@@ -278,3 +279,30 @@ def service_problems(document: Document, file: CaseFile, root: Path) -> Iterator
         for key in file.expect.world:
             if key not in world:
                 yield _unknown(document, ("expect", "world", key), "part of the world", key, world)
+
+
+def provider_problems(document: Document, file: AgentFile, root: Path) -> Iterator[Problem]:
+    """Build the fake service in the provider's place once: its seed must fit, and its faults must be able to act."""
+    use = file.provider
+    if use is None:
+        return
+    location: Location = ("provider", "service")
+    available = sorted(path.stem for path in (root / "fake_services").glob("*.py"))
+    if use.service not in available:
+        yield _unknown(document, location, "service", use.service, available)
+        return
+    try:
+        service = load_service(root / "fake_services" / f"{use.service}.py")(use.seed, Setting(VirtualClock(), "token"))
+    except SpecificationError as error:
+        yield from error.problems
+        return
+    except SeedError as error:
+        yield document.problem(("provider", "seed", *error.location), f"the seed does not fit: {error}")
+        return
+    for index, written in enumerate(use.faults):
+        fault, place = written.value(), ("provider", "faults", index)
+        reason = impossible(fault, tls=False)
+        if written.operation not in service.operations:
+            yield _unknown(document, (*place, "operation"), "fault target", written.operation, service.operations)
+        elif reason is not None:
+            yield document.problem(place, f"{fault} cannot exist on the loopback wire: {reason}")

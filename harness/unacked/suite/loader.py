@@ -7,14 +7,14 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
-from unacked.agents import DRIVERS, AgentDefinition
+from unacked.agents import DRIVERS, AgentDefinition, misfits
 from unacked.canonical import JSON
 from unacked.case import AgentFile, CaseFile
 from unacked.claims import Brief
 from unacked.document import Document, read_yaml, validate
 from unacked.errors import Place, Problem, SpecificationError, nearest
 from unacked.graph import Graph, load_graph
-from unacked.suite.check import case_problems, service_problems
+from unacked.suite.check import case_problems, provider_problems, service_problems
 from unacked.suite.suite import CONTENT_FOLDERS, LoadedAgent, LoadedCase, Suite
 from unacked.suite.terms import declared_tool
 from unacked.tools import REGISTRY
@@ -52,7 +52,7 @@ def load_suite(root: Path, *, run_code: bool = True) -> Suite:
         )
     problems = _Problems()
     graph_documents, graphs = _graphs(root, problems)
-    agents = _agents(root, problems)
+    agents = _agents(root, problems, run_code=run_code)
     cases = _cases(root, graphs, agents, problems, run_code=run_code)
     if problems.found:
         raise SpecificationError(problems.found)
@@ -73,13 +73,15 @@ def _graphs(root: Path, problems: _Problems) -> tuple[dict[str, Document], dict[
     return dict(sorted(documents.items())), dict(sorted(graphs.items()))
 
 
-def _agents(root: Path, problems: _Problems) -> dict[str, LoadedAgent]:
+def _agents(root: Path, problems: _Problems, *, run_code: bool) -> dict[str, LoadedAgent]:
     agents: dict[str, LoadedAgent] = {}
     for path in sorted((root / "agents").glob("*/agent.yaml")):
         document = problems.attempt(read_yaml, path, name=_shown(path, root))
         agent = problems.attempt(_agent, path, document) if document else None
         if document and agent:
             _add(agents, agent.name, agent, document, "agent", problems)
+            if run_code:
+                problems.found.extend(provider_problems(document, agent.definition.file, root))
     return dict(sorted(agents.items()))
 
 
@@ -89,16 +91,16 @@ def _agent(path: Path, document: Document) -> LoadedAgent:
     problems: list[Problem] = []
     for key, name in (("prompt", file.prompt), ("policy", file.policy)):
         try:
-            texts[key] = (path.parent / name).read_text(encoding="utf-8") if name else None
+            texts[key] = (path.parent / name).read_bytes().decode("utf-8") if name else None
         except (OSError, UnicodeDecodeError) as error:
             problems.append(document.problem((key,), f"{key} {name!r} cannot be read: {error}"))
     if file.driver not in DRIVERS:
         problems.append(document.problem(("driver",), f"unknown driver {file.driver!r}", nearest(file.driver, DRIVERS)))
-    if file.driver == "scripted" and file.policy is None:
-        problems.append(document.problem((), "a scripted agent needs a 'policy'", "policy: policy.py"))
+    else:
+        problems += [document.problem((field,), message, hint) for field, message, hint in misfits(file)]
     if problems:
         raise SpecificationError(problems)
-    return LoadedAgent(AgentDefinition(file, texts["prompt"] or "", texts["policy"]), path.parent)
+    return LoadedAgent(AgentDefinition(file, texts["prompt"] or "", texts["policy"], document.value), path.parent)
 
 
 def _cases(
