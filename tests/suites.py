@@ -23,6 +23,7 @@ __all__ = [
     "SHOWN",
     "CommandLine",
     "Done",
+    "SmallSuite",
     "SuiteFolder",
     "controls",
     "copied_run",
@@ -69,6 +70,11 @@ class SuiteFolder:
         assert text.count(old) == 1, f"{old!r} stands {text.count(old)} times in {name}"
         (self.path / name).write_text(text.replace(old, new))
 
+    def one_side(self) -> None:
+        """Leave E01 as the only case, without its twin."""
+        self.keep("E01")
+        self.edit("transitions/matrix/E01-create-read-annotate.case.yaml", "twins: true\n", "")
+
     def case(self, name: str, text: str) -> None:
         """Add a case."""
         (self.path / "transitions" / f"{name}.case.yaml").write_text(f"case: {name}\n{text}")
@@ -91,6 +97,16 @@ class SuiteFolder:
         (folder / "policy.py").write_text(
             f"import os\nimport signal\n\nfrom unacked.agents import Call\n\n\ndef act(task):\n{body}\n"
         )
+
+    def model(self, name: str, driver: str, policy: str = "careful", **more: str) -> str:
+        """Add an agent with a model, which the fake model server plays by a policy; returns its name."""
+        folder = self.path / "agents" / name
+        folder.mkdir()
+        model = f"openai/{policy}" if driver == "litellm" else policy
+        given = {"agent": name, "title": name, "driver": driver, "model": model, "provider": "{service: model}", **more}
+        (folder / "agent.yaml").write_text("".join(f"{key}: {value}\n" for key, value in given.items()))
+        (folder / "prompt.md").write_text("Do it.\n")
+        return name
 
 
 class SmallSuite(SuiteFolder):

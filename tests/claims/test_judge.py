@@ -91,4 +91,4 @@ def test_a_broken_record_is_an_error_of_the_record(judged: Judged) -> None:
 
 
 def test_the_verdict_says_which_grader_gave_it(judged: Judged) -> None:
-    assert judged(good().end()).as_json()["grader"] == 1
+    assert judged(good().end()).as_json()["grader"] == 2

@@ -131,9 +131,9 @@ def test_two_cases_of_one_name_are_refused(suite: SuiteFolder) -> None:
 
 
 def test_a_missing_prompt_file_is_named(suite: SuiteFolder) -> None:
-    (suite.path / "agents/careful/prompt.md").unlink()
+    (suite.path / "agents/refuser/prompt.md").unlink()
     (problem,) = problems(suite)
-    assert problem.startswith("suite/agents/careful/agent.yaml:1:1: prompt 'prompt.md' cannot be read: ")
+    assert problem.startswith("suite/agents/refuser/agent.yaml:1:1: prompt 'prompt.md' cannot be read: ")
 
 
 def test_a_missing_policy_file_is_named(suite: SuiteFolder) -> None:
@@ -144,8 +144,9 @@ def test_a_missing_policy_file_is_named(suite: SuiteFolder) -> None:
 
 def test_a_scripted_agent_without_a_policy_is_refused(suite: SuiteFolder) -> None:
     suite.edit(CAREFUL, "policy: policy.py", "#")
-    place = "suite/agents/careful/agent.yaml:1:1"
-    assert problems(suite) == [said(place, "a scripted agent needs a 'policy'", "policy: policy.py")]
+    place = "suite/agents/careful/agent.yaml:3:9"
+    told = "an agent with the driver 'scripted' needs 'policy'"
+    assert problems(suite) == [said(place, told, "policy: policy.py")]
 
 
 def test_an_unknown_driver_is_named_with_the_nearest_one(suite: SuiteFolder) -> None:

@@ -1,0 +1,222 @@
+"""Agents of one's own: a function in this process, any program over MCP."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.suites import SmallSuite, SuiteFolder, finished_run
+
+from unacked.agents.function import load_function
+from unacked.errors import SpecificationError
+
+WAY = """
+    made = {"title": "Pump 7 inspection", "request_id": "r1", "idempotency_key": "k1"}
+    result = WAIT job.CALL("create_record", made)
+    if result["category"] == "outcome_unknown":
+        result = WAIT job.CALL("lookup_by_request_id", {"request_id": "r1"})
+    WAIT job.CALL("finish", {"status": "unknown", "summary": "seen"})
+    return "not reached twice"
+"""
+FUNCTIONS = {
+    "plain": "def run(job):" + WAY.replace("WAIT ", "").replace("CALL", "call"),
+    "coroutine": "async def run(job):" + WAY.replace("WAIT", "await").replace("CALL", "acall"),
+    "silent": "def run(job):\n    return 'I would rather not.'\n",
+    "broken": "def run(job):\n    raise ValueError('no idea')\n",
+    "greedy": (
+        "def run(job):\n    job.call('finish', {'status': 'unknown'})\n    job.call('create_record', {'title': 'x'})\n"
+    ),
+    "shown": (
+        "def run(job):\n    job.call('finish', {'status': 'unknown', 'summary': "
+        "job.task[:10] + '|' + job.prompt + '|' + job.tools[0]['name']})\n"
+    ),
+}
+PROGRAMS = {
+    "none": "['{folder}/there-is-none']",
+    "exits": "['{python}', -c, 'import sys; sys.exit(\"out of luck\")']",
+    "babbles": "['{python}', -c, 'print(chr(0) + chr(27) + \"garbage\")']",
+    "hangs": "['{python}', -c, 'import time; time.sleep(600)']",
+    "looks": "['{python}', -c, 'import os; print(sorted(os.environ))']",
+}
+
+
+def own(suite: SuiteFolder, name: str, text: str, **files: str) -> str:
+    folder = suite.path / "agents" / name
+    folder.mkdir()
+    (folder / "agent.yaml").write_text(f"agent: {name}\ntitle: {name}\n{text}")
+    (folder / "prompt.md").write_text("Be good.\n")
+    for file, content in files.items():
+        (folder / f"{file}.py").write_text(content)
+    return name
+
+
+Done = dict[str, tuple[dict[str, Any], list[dict[str, Any]]]]
+
+
+def run(suite: SuiteFolder, out: Path, names: list[str]) -> Done:
+    """Run E01; returns verdict line and events of each agent's trial."""
+    suite.one_side()
+    folder, _ = finished_run(suite.path, out, agents=names)
+    lines = [json.loads(line) for line in folder.verdicts.read_text().splitlines()]
+    return {
+        line["agent"]: (
+            line,
+            [json.loads(text) for text in folder.events(line["index"], line["trial"]).read_text().splitlines()],
+        )
+        for line in lines
+    }
+
+
+@pytest.fixture(scope="module")
+def functions(tmp_path_factory: pytest.TempPathFactory) -> Done:
+    base = tmp_path_factory.mktemp("functions")
+    suite = SmallSuite(base / "suite")
+    names = [
+        own(suite, name, "driver: python\nfunction: mine:run\ntimeout_s: 10.0\n", mine=source)
+        for name, source in FUNCTIONS.items()
+    ]
+    return run(suite, base / "runs", names)
+
+
+def calls(events: list[dict[str, Any]]) -> list[str]:
+    return [event["operation"] for event in events if event["event"] == "agent_next_call"]
+
+
+def end(events: list[dict[str, Any]]) -> tuple[str, str | None]:
+    return events[-1]["detail"]["reason"], events[-1]["detail"].get("trouble")
+
+
+@pytest.mark.parametrize("name", ["plain", "coroutine"])
+def test_a_function_is_judged_like_any_agent(functions: Done, name: str) -> None:
+    line, events = functions[name]
+    assert calls(events) == ["create_record", "lookup_by_request_id", "finish"]
+    assert (line["verdict"], line["final"]) == ("PASS", "unknown")
+
+
+def test_a_function_that_returns_has_stopped_with_its_last_word(functions: Done) -> None:
+    _, events = functions["silent"]
+    assert [event["detail"]["text"] for event in events if event["event"] == "agent_message"] == ["I would rather not."]
+    assert (calls(events), end(events)) == ([], ("finished", None))
+
+
+def test_what_a_function_raises_is_its_own_doing(functions: Done) -> None:
+    assert end(functions["broken"][1]) == ("finished", "ValueError: no idea")
+
+
+def test_nothing_that_comes_after_the_final_claim_is_carried_out(functions: Done) -> None:
+    line, events = functions["greedy"]
+    assert (calls(events), line["claims"]["world"]["verdict"]) == (["finish"], "PASS")
+
+
+def test_a_function_is_given_the_task_the_prompt_and_the_tools(functions: Done) -> None:
+    said = [event["detail"] for event in functions["shown"][1] if event["event"] == "agent_finished"]
+    assert said[0]["summary"] == "Create one|Be good.\n|create_record"
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("no_such_module_anywhere:run", "'no_such_module_anywhere' cannot be imported: ModuleNotFoundError"),
+        ("json:no_such_function", "'json' has no function 'no_such_function'"),
+    ],
+)
+def test_a_function_that_is_not_there_is_refused(tmp_path: Path, name: str, told: str) -> None:
+    with pytest.raises(SpecificationError, match=told):
+        load_function(name, tmp_path)
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Done:
+    base = tmp_path_factory.mktemp("programs")
+    suite = SmallSuite(base / "suite")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("UNACKED_TEST_SECRET", "s3cr3t-of-the-user")
+        patch.setenv("UNACKED_TEST_KEY", "k3y-of-the-agent")
+        names = []
+        for name, command in PROGRAMS.items():
+            patience_s = 0.2 if name == "hangs" else 20.0
+            names.append(own(suite, name, f"driver: command\ntimeout_s: {patience_s}\ncommand: {command}\n"))
+        tell = 'import os; print(os.environ["UNACKED_TEST_KEY"])'
+        names.append(
+            own(
+                suite,
+                "tells",
+                f"driver: command\nenvironment: [UNACKED_TEST_KEY]\ncommand: ['{{python}}', -c, '{tell}']\n",
+            )
+        )
+        return run(suite, base / "runs", names)
+
+
+def test_a_program_that_cannot_be_started_has_failed_by_itself(programs: Done) -> None:
+    reason, trouble = end(programs["none"][1])
+    assert (reason, str(trouble).endswith("there-is-none' cannot be started: No such file or directory")) == (
+        "finished",
+        True,
+    )
+
+
+def test_a_program_that_crashes_has_failed_by_itself(programs: Done) -> None:
+    assert end(programs["exits"][1]) == (
+        "finished",
+        "CommandFailedError: the program ended with exit code 1: out of luck",
+    )
+
+
+def test_a_program_that_prints_garbage_and_calls_nothing_has_done_nothing(programs: Done) -> None:
+    line, events = programs["babbles"]
+    assert (calls(events), end(events), line["verdict"]) == ([], ("finished", None), "FAIL")
+
+
+def test_a_program_that_hangs_is_cut_which_proves_nothing(programs: Done) -> None:
+    line, events = programs["hangs"]
+    assert (line["verdict"], end(events)) == ("INCONCLUSIVE", ("cut", "the agent did nothing for 0.2 s"))
+
+
+def test_a_program_sees_nothing_of_the_users_environment(programs: Done) -> None:
+    said = [event["detail"]["text"] for event in programs["looks"][1] if event["event"] == "agent_message"]
+    names = {name.strip("' ") for name in said[0].strip("[]").split(",")}
+    assert "UNACKED_MCP_URL" in names
+    assert not {name for name in names if "SECRET" in name or "TEST" in name}
+
+
+def test_a_key_that_a_program_tells_is_taken_out(programs: Done) -> None:
+    said = [event["detail"]["text"] for event in programs["tells"][1] if event["event"] == "agent_message"]
+    assert said == ["[redacted]"]
+
+
+CLIENT = """
+import asyncio, json, os, sys
+from mcp import Client, StdioServerParameters, stdio_client
+
+def server():
+    if sys.argv[1] == "http":
+        return os.environ["UNACKED_MCP_URL"]
+    own = json.load(open(os.environ["UNACKED_MCP_CONFIG"]))["mcpServers"]["unacked"]
+    return stdio_client(StdioServerParameters(command=own["command"], args=own["args"]))
+
+async def main():
+    async with Client(server()) as client:
+        names = [tool.name for tool in (await client.list_tools()).tools]
+        made = {"title": "Pump 7 inspection", "request_id": "r1", "idempotency_key": "k1"}
+        result = await client.call_tool("create_record", made)
+        told = json.loads(result.content[0].text)
+        same = told == result.structured_content and result.is_error
+        await client.call_tool("lookup_by_request_id", {"request_id": "r1"})
+        await client.call_tool("finish", {"status": "unknown", "summary": f"{names[0]} {told['category']} {same}"})
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("way", ["http", "stdio"])
+def test_a_program_finds_its_tools_over_mcp(tmp_path: Path, way: str) -> None:
+    suite = SmallSuite(tmp_path / "suite")
+    text = f"driver: command\ncommand: ['{{python}}', '{{folder}}/client.py', {way}]\n"
+    name = own(suite, "client", text, client=CLIENT)
+    line, events = run(suite, tmp_path / "runs", [name])[name]
+    assert calls(events) == ["create_record", "lookup_by_request_id", "finish"]
+    said = [event["detail"]["summary"] for event in events if event["event"] == "agent_finished"]
+    assert (said, line["verdict"]) == (["create_record outcome_unknown True"], "PASS")
