@@ -48,7 +48,7 @@ def test_an_untouched_run_holds(copy: RunFolder) -> None:
         "summary.json",
         "timings.jsonl",
         "diagnostics.jsonl",
-        "suite/agents/careful/prompt.md",
+        "suite/agents/prompts/careful.md",
         "suite/agents/careful/policy.py",
         "suite/fake_services/records.py",
         "suite/transitions/create-outcome-unknown.yaml",
@@ -129,9 +129,9 @@ def test_a_surplus_file_in_the_suite_is_noticed(copy: RunFolder) -> None:
 
 
 def test_a_missing_file_of_the_suite_is_noticed(copy: RunFolder) -> None:
-    (copy.suite / "agents/careful/prompt.md").unlink()
+    (copy.suite / "agents/prompts/careful.md").unlink()
     assert complaint(copy) == (
-        "suite/agents/careful/prompt.md: the file is missing; the run was sealed with other files"
+        "suite/agents/prompts/careful.md: the file is missing; the run was sealed with other files"
     )
 
 

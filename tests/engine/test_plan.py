@@ -98,7 +98,7 @@ def test_a_change_elsewhere_in_the_suite_is_the_same_run(suite: SuiteFolder) -> 
 @pytest.mark.parametrize(
     ("name", "old", "new"),
     [
-        ("agents/careful/prompt.md", "small task", "little task"),
+        ("agents/prompts/careful.md", "small task", "little task"),
         ("agents/careful/policy.py", "ATTEMPTS = 3", "ATTEMPTS = 4"),
         ("fake_services/forge.py", "TEXT = Field()", "TEXT = Field()  # as it is"),
         ("transitions/plain-read.yaml", "count.tries >= 3", "count.tries >= 4"),

@@ -53,7 +53,7 @@ def test_an_interrupted_run_is_resumed_to_the_very_same_record(
 
 def test_a_run_whose_copy_of_the_suite_was_changed_meanwhile_is_not_resumed(little: Path, out: Path) -> None:
     folder = interrupted(little, out, 3)
-    prompt = folder.suite / "agents/careful/prompt.md"
+    prompt = folder.suite / "agents/prompts/careful.md"
     prompt.write_text("Do as you like.")
     with pytest.raises(RecordError, match="the run's own copy of the suite was changed"):
         finished_run(little, out, **SMALL)
@@ -140,7 +140,7 @@ def test_a_run_of_another_plan_is_refused_by_what_changed(
 
 def test_a_run_after_a_change_of_the_prompt_is_refused_by_what_changed(suite: SuiteFolder, out: Path) -> None:
     finished_run(suite.path, out, ("C01",), agents=("careful",))
-    (suite.path / "agents/careful/prompt.md").write_text("Be quick.\n")
+    (suite.path / "agents/prompts/careful.md").write_text("Be quick.\n")
     with pytest.raises(SpecificationError, match=r"\(changed: pins\.agents\.careful\.prompt\)"):
         finished_run(suite.path, out, ("C01",), agents=("careful",))
 

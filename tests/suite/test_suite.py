@@ -141,7 +141,7 @@ def test_a_copied_suite_holds_no_bytecode_and_nothing_hidden(suite: SuiteFolder,
 @pytest.mark.parametrize(
     ("name", "part"),
     [
-        ("agents/careful/prompt.md", "agents"),
+        ("agents/prompts/careful.md", "agents"),
         ("agents/careful/policy.py", "agents"),
         ("fake_services/records.py", "services"),
     ],
