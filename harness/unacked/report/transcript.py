@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from rich.text import Text
 
@@ -68,45 +68,55 @@ def _result(event: Event, number: int | None) -> Text:
 
 
 def _aside(event: Event) -> Iterator[Text]:
-    prefix = f"{event.time:>9.3f}           "
-    if event.event in _REMOTE:
-        of = "" if event.id is None or call_of(event.id) == event.id else f" {event.operation}"
-        yield Text(f"{prefix}service: {_REMOTE[event.event]}{printable(of)}", style="cyan")
-    elif event.event == "fault_fired":
-        detail = event.detail
-        side = "committed" if detail.get("committed") else "not committed"
-        yield Text(f"{prefix}fault:   {detail.get('action')} at {detail.get('point')} ({side})", style="magenta")
-    elif event.event == "client_timeout":
-        yield Text(f"{prefix}tool:    gave up waiting", style="dim")
-    elif event.event == "token_refreshed":
-        yield Text(f"{prefix}tool:    refreshed its token: {event.category}", style="dim")
-    elif event.event == "gate_asked":
-        yield Text(f"{prefix}tool:    asks the gate", style="dim")
-    elif event.event == "approval_requested":
-        action = event.detail.get("action", event.operation)
-        asked = (action, event.detail.get("target"), event.detail.get("lasts"))
-        words = " ".join(str(word) for word in asked if word is not None)
-        yield Text(f"{prefix}person:  asked: {printable(words)}", style="blue")
-    elif event.event == "approval_decided":
-        yield Text(f"{prefix}person:  {printable(str(event.detail['decision']))}", style="blue")
-    elif event.event == "agent_message":
-        yield Text(f"{prefix}agent:   {printable(str(event.detail['text']))}", style="dim")
-    elif event.event in _OF_THE_MODEL:
-        yield _model(event, prefix)
-    elif event.event == "trial_end":
+    """Tell what happened besides calls and results: who did what, in a line of its own."""
+    if event.event == "trial_end":
         trouble = f" ({printable(event.detail['trouble'])})" if "trouble" in event.detail else ""
         world = arguments_text(event.detail["world"])
         yield Text(f"{event.time:>9.3f}  end: {event.detail['reason']}{trouble}; world: {world}")
+        return
+    told = _told(event)
+    if told is not None:
+        who, words, style = told
+        yield Text(f"{event.time:>9.3f}           {f'{who}:':<8} {words}", style=style)
 
 
+def _told(event: Event) -> tuple[str, str, str] | None:
+    """Who did something, what it was, and its style; None where nobody needs to be told."""
+    detail = event.detail
+    match event.event:
+        case name if name in _REMOTE:
+            of = "" if event.id is None or call_of(event.id) == event.id else f" {event.operation}"
+            return "service", f"{_REMOTE[name]}{printable(of)}", "cyan"
+        case "fault_fired":
+            side = "committed" if detail.get("committed") else "not committed"
+            return "fault", f"{detail.get('action')} at {detail.get('point')} ({side})", "magenta"
+        case "approval_requested":
+            asked = (detail.get("action", event.operation), detail.get("target"), detail.get("lasts"))
+            return "person", printable(f"asked: {' '.join(str(word) for word in asked if word is not None)}"), "blue"
+        case "approval_decided":
+            return "person", printable(str(detail["decision"])), "blue"
+        case "agent_message":
+            return "agent", printable(str(detail["text"])), "dim"
+        case name if name in _OF_THE_TOOL:
+            return "tool", f"{_OF_THE_TOOL[name]}{event.category or ''}", "dim"
+        case name if name in _OF_THE_MODEL:
+            return _model(event)
+    return None
+
+
+_OF_THE_TOOL: Mapping[str, str] = {
+    "client_timeout": "gave up waiting",
+    "token_refreshed": "refreshed its token: ",
+    "gate_asked": "asks the gate",
+}
 _OF_THE_MODEL = frozenset({"agent_erred", "model_retried", "model_failed"})
 
 
-def _model(event: Event, prefix: str) -> Text:
+def _model(event: Event) -> tuple[str, str, str]:
     """What went wrong with a model, or between it and the trial."""
     told = printable(str(event.detail["told"]))
     if event.event == "agent_erred":
-        return Text(f"{prefix}agent:   {event.detail['kind']}: {told}", style="yellow")
+        return "agent", f"{event.detail['kind']}: {told}", "yellow"
     if event.event == "model_retried":
-        return Text(f"{prefix}model:   {told}; again after {event.detail['wait_s']:g} s", style="dim")
-    return Text(f"{prefix}model:   {told}", style="red")
+        return "model", f"{told}; again after {event.detail['wait_s']:g} s", "dim"
+    return "model", told, "red"

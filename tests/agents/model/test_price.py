@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import importlib.util
+import json
+from pathlib import Path
+
 import pytest
 
 from unacked.agents.model.answer import Usage
@@ -52,4 +56,15 @@ def test_an_agent_may_say_what_its_model_costs() -> None:
 
 
 def test_every_price_has_a_day() -> None:
-    assert {price.as_of for price in PRICES.values()} == {"2025-11-30"}
+    assert {price.as_of for price in PRICES.values()} == {"2026-11-30"}
+
+
+def test_the_prices_are_those_of_litellms_table() -> None:
+    found = importlib.util.find_spec("litellm")
+    assert found is not None
+    assert found.origin is not None
+    table = json.loads((Path(found.origin).parent / "model_prices_and_context_window_backup.json").read_text())
+    names = ("input_cost_per_token", "output_cost_per_token", "cache_read_input_token_cost")
+    for model, price in PRICES.items():
+        theirs = [round(table[model][name] * MILLION, 9) for name in names]
+        assert [price.input, price.output, price.cached_input] == theirs

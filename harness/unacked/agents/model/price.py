@@ -11,7 +11,7 @@ from unacked.case import Price
 
 __all__ = ["PRICES", "cost_usd", "price_of", "serves"]
 
-_AS_OF = "2025-11-30"
+_AS_OF = "2026-11-30"
 _SNAPSHOT = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{8}|\d{4}|\d{3})")
 
 
@@ -21,7 +21,6 @@ def _row(fresh: float, written: float, cached: float, stored: float | None = Non
 
 PRICES: Mapping[str, Price] = {
     "claude-opus-4-5": _row(5, 25, 0.50, 6.25),
-    "claude-opus-4-1": _row(15, 75, 1.50, 18.75),
     "claude-sonnet-4-5": _row(3, 15, 0.30, 3.75),
     "claude-haiku-4-5": _row(1, 5, 0.10, 1.25),
     "gpt-4o": _row(2.5, 10, 1.25),
@@ -32,7 +31,7 @@ PRICES: Mapping[str, Price] = {
     "gpt-5-mini": _row(0.25, 2, 0.025),
     "gpt-5-nano": _row(0.05, 0.4, 0.005),
 }
-"""US dollars for a million tokens, by the providers' price pages of that day; an agent's file may say otherwise."""
+"""US dollars for a million tokens, as LiteLLM 1.110.2 has them (a test compares); an agent's file may say otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
