@@ -181,7 +181,7 @@ def test_what_is_read_back_from_every_trial_of_the_suite_is_what_happened(suite:
     bench = Bench(suite)
     different: list[str] = []
     for case in suite.select([]):
-        for agent in suite.agents.values():
+        for agent in suite.controls():
             for twin in [False, True][: len(case.sides)]:
                 if not agent.takes(case):
                     continue
