@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 CONTENT = ("agents", "fake_services", "transitions", "runs")
-HEAVY = ("anthropic", "openai", "litellm", "agents", "scipy", "numpy", "matplotlib", "pygraphviz", "pydot")
+HEAVY = ("anthropic", "openai", "litellm", "agents", "scipy", "numpy", "matplotlib", "pygraphviz", "pydot", "jinja2")
 REGISTRIES = re.compile(r"\bpypi\.|pythonhosted|npmjs|deb\.debian", re.IGNORECASE)
 
 

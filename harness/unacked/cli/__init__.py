@@ -19,10 +19,12 @@ COMMANDS = {
     "list": "show what a suite holds, and whether the remote effect is known after each fault",
     "validate": "check every file of a suite and report all problems at once",
     "show": "show a run, or one trial of it with its transcript and explanation",
+    "report": "write a run as a page, as Markdown, SARIF or JUnit, or for a job on GitHub",
     "check": "judge a stored run again, running nothing",
     "compare": "compare two runs: what one agent does otherwise than another, and where their transcripts part",
     "gate": "decide whether a run may replace its baseline",
     "nightly": "run a candidate, compare it with its baseline, decide, and remember the night",
+    "prune": "remove old runs, and never a baseline",
     "plan": "say how many repeats an answer needs, before anything is spent",
     "fixtures": "run contract fixtures: what each tool makes of one answer, without an agent",
     "judge": "judge a neutral trace from anywhere",
@@ -124,7 +126,7 @@ def _missing_extra(error: ModuleNotFoundError) -> ExitCode:
     return ExitCode.USAGE
 
 
-_EXTRAS = {"scipy": "compare", "numpy": "compare"}
+_EXTRAS = {"scipy": "compare", "numpy": "compare", "jinja2": "report"}
 """Libraries that only some commands need, and the extra that brings each."""
 
 

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from contextlib import redirect_stdout
 from pathlib import Path
 
 import click
 
 from unacked.canonical import dumps
-from unacked.cli.options import console, open_suite, out_option, suite_option
+from unacked.cli.options import file_path, open_suite, out_option, suite_option, tell_leaks
+from unacked.cli.sides import canaries_of
 from unacked.engine import find_run
 from unacked.errors import ExitCode
-from unacked.nightly import NightResult, classify, promote, read_nightly, run_night
+from unacked.nightly import CaseHistory, NightResult, classify, promote, read_nightly, run_night
+from unacked.report import write_report
 from unacked.report.comparison import gate_text, history_text
+from unacked.report.comparison_page import night_page
+from unacked.report.markdown import fenced
 
 __all__ = ["command"]
 
@@ -25,6 +30,8 @@ __all__ = ["command"]
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes to run trials in.")
 @click.option("--promote", "promoted", metavar="RUN", default=None, help="Run nothing: make RUN the baseline.")
 @click.option("--reason", default=None, help="Why it is promoted; kept in the history.")
+@click.option("--html", type=file_path, default=None, help="Write a page with all nights to this file.")
+@click.option("--md", type=file_path, default=None, help="Write Markdown to this file.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(
     file: Path,
@@ -33,6 +40,8 @@ def command(
     jobs: int,
     promoted: str | None,
     reason: str | None,
+    html: Path | None,
+    md: Path | None,
     *,
     as_json: bool,
 ) -> int:
@@ -50,19 +59,23 @@ def command(
         return ExitCode.PASS
     with redirect_stdout(sys.stderr):  # what a policy prints is none of our results
         result = run_night(described, open_suite(suite_path), out, jobs=jobs)
-    if as_json:
-        click.echo(dumps(_as_json(result)))
-    else:
-        screen = console()
-        screen.print(gate_text(result.gate), soft_wrap=True)
-        screen.print(history_text(classify(result.history.nights())), soft_wrap=True)
-        screen.print(f"record: {result.folder.path}", soft_wrap=True)
+    canaries = canaries_of(result.folder)
+    nights = result.history.nights()
+    cases = classify(nights)
+    text = f"{gate_text(result.gate)}\n{history_text(cases)}"
+    if html is not None:
+        write_report(html, canaries.clean("HTML report", night_page(result.gate, nights, cases)))
+    if md is not None:
+        write_report(md, canaries.clean("Markdown report", fenced(f"unacked: {described.nightly}", text)))
+    told = dumps(_as_json(result, cases)) if as_json else f"{text}\nrecord: {result.folder.path}"
+    click.echo(canaries.clean("report of the night", told))
+    tell_leaks(canaries)
     return result.gate.decision.exit_code
 
 
-def _as_json(result: NightResult) -> dict[str, object]:
+def _as_json(result: NightResult, cases: Mapping[str, CaseHistory]) -> dict[str, object]:
     classes = {
         case: {"class": found.kind.value, "since": found.since, "changed": list(found.changed)}
-        for case, found in classify(result.history.nights()).items()
+        for case, found in cases.items()
     }
     return {"format": 1, "run": result.folder.name, **result.gate.as_json(), "classes": classes}

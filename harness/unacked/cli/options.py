@@ -14,7 +14,7 @@ from unacked.errors import ExitCode
 from unacked.graph import Verdict
 from unacked.suite import Suite, load_suite, packaged_suite
 
-__all__ = ["EXIT", "console", "open_suite", "out_option", "print_cleaned", "suite_option", "tell_leaks"]
+__all__ = ["EXIT", "console", "file_path", "open_suite", "out_option", "print_cleaned", "suite_option", "tell_leaks"]
 
 EXIT = {
     Verdict.PASS: ExitCode.PASS,
@@ -32,6 +32,9 @@ suite_option = click.option(
     default=None,
     help="Suite folder (default: the current folder if it is one, else the suite that comes with unacked).",
 )
+
+file_path = click.Path(path_type=Path, dir_okay=False)
+"""The type of an option that names a file to write."""
 
 out_option = click.option(
     "--out",

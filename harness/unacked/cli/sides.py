@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from unacked.compare import Side, read_side
-from unacked.engine import RunFolder, find_run
+from unacked.engine import Canaries, RunFolder, find_run, read_verdicts
 from unacked.errors import SpecificationError
 
-__all__ = ["open_side"]
+__all__ = ["canaries_of", "open_side"]
 
 
 def open_side(name: str, out: Path) -> tuple[RunFolder, Side]:
@@ -21,3 +21,11 @@ def open_side(name: str, out: Path) -> tuple[RunFolder, Side]:
             raise
         folder = find_run(run, out)
     return folder, read_side(folder, agent)
+
+
+def canaries_of(*folders: RunFolder) -> Canaries:
+    """Return the canaries of all trials of some stored runs."""
+    manifests = [(folder, folder.manifest()) for folder in folders]
+    return Canaries.of_runs(
+        (manifest["seed"], read_verdicts(folder, manifest["run"])) for folder, manifest in manifests
+    )

@@ -71,7 +71,14 @@ class Canaries:
     @classmethod
     def of_lines(cls, seed: str, lines: Iterable[Mapping[str, JSON]]) -> Self:
         """Return those of a stored run: its seed, and its lines of ``verdicts.jsonl``."""
-        return cls(TrialCanaries(seed, line["case"], line["agent"], line["repeat"]) for line in lines)
+        return cls.of_runs([(seed, lines)])
+
+    @classmethod
+    def of_runs(cls, runs: Iterable[tuple[str, Iterable[Mapping[str, JSON]]]]) -> Self:
+        """Return those of several stored runs, each with its seed and its lines."""
+        return cls(
+            TrialCanaries(seed, line["case"], line["agent"], line["repeat"]) for seed, lines in runs for line in lines
+        )
 
     def clean(self, sink: str, text: str) -> str:
         """Return the text of a sink without any canary, and note it where there was one."""

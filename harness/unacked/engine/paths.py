@@ -25,6 +25,7 @@ class StoredPath:
     trial: str
     agent: str
     brief: Brief
+    history: History
     moves: tuple[Event, ...]
     judgement: Judgement
 
@@ -46,4 +47,4 @@ def stored_history(folder: RunFolder, run: str, line: Mapping[str, JSON]) -> His
 def _path(trial: str, agent: str, brief: Brief, history: History) -> StoredPath:
     events = tuple(moves(brief, history))
     judgement = judge_events(events, brief.graphs, brief.case.effects, tools=brief.tools)
-    return StoredPath(trial, agent, brief, events, judgement)
+    return StoredPath(trial, agent, brief, history, events, judgement)

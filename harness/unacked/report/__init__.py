@@ -2,6 +2,7 @@
 
 from unacked.report.findings import findings_text, first_of_each
 from unacked.report.junit import write_junit
+from unacked.report.sink import write_report
 from unacked.report.tables import case_paragraphs, case_table, run_table, styled_verdict
 from unacked.report.text import printable
 from unacked.report.transcript import transcript
@@ -16,4 +17,5 @@ __all__ = [
     "styled_verdict",
     "transcript",
     "write_junit",
+    "write_report",
 ]

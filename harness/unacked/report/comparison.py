@@ -9,7 +9,7 @@ from unacked.nightly import CaseClass, CaseHistory
 from unacked.report.text import printable, shortened
 from unacked.statistics import upper_bound, wilson
 
-__all__ = ["EdgeRates", "comparison_text", "divergence_text", "gate_text", "history_text"]
+__all__ = ["EdgeRates", "by_urgency", "comparison_text", "divergence_text", "gate_text", "history_text"]
 
 EdgeRates = Mapping[tuple[str, str], tuple[float, float]]
 """By (graph, edge): how often in a trial the first and the second agent took it."""
@@ -142,7 +142,7 @@ def _points(share: float) -> str:
 def history_text(cases: Mapping[str, CaseHistory]) -> str:
     """Return what the nights say of each case: changes first, each with its night and the pins that changed then."""
     lines = [f"{len(cases)} cases over the nights"]
-    for case, found in sorted(cases.items(), key=lambda item: (_URGENCY.get(item[1].kind, len(_URGENCY)), item[0])):
+    for case, found in by_urgency(cases):
         passes, decided = (sum(getattr(night, name) for night in found.nights) for name in ("passes", "decided"))
         exposed = sum(night.exposed for night in found.nights)
         line = f"  {found.kind.value:<12} {printable(case)}: {passes}/{decided} in {len(found.nights)} nights"
@@ -154,10 +154,14 @@ def history_text(cases: Mapping[str, CaseHistory]) -> str:
     return "\n".join(lines)
 
 
+def by_urgency(cases: Mapping[str, CaseHistory]) -> list[tuple[str, CaseHistory]]:
+    """Return the cases, those that need somebody's eyes first."""
+    return sorted(cases.items(), key=lambda item: (_URGENCY.get(item[1].kind, len(_URGENCY)), item[0]))
+
+
 _URGENCY = {
     kind: number
     for number, kind in enumerate(
         (CaseClass.UNSAFE, CaseClass.REGRESSED, CaseClass.FAILING, CaseClass.ENVIRONMENT, CaseClass.FLAKY)
     )
 }
-"""What needs somebody's eyes comes first."""

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from unacked.canonical import JSON
-from unacked.errors import HarnessError
 from unacked.report.findings import findings_text
+from unacked.report.sink import write_report
 from unacked.report.text import printable
 
 __all__ = ["write_junit"]
@@ -42,10 +42,7 @@ def write_junit(
         element.text = findings_text(line, suite_path)
     for key, count in counts.items():
         root.set(key, str(count))
-    try:
-        path.write_text(clean(ET.tostring(root, "utf-8", xml_declaration=True).decode()), encoding="utf-8")
-    except OSError as error:
-        raise HarnessError(f"{path}: cannot be written: {error.strerror}") from None
+    write_report(path, clean(ET.tostring(root, "utf-8", xml_declaration=True).decode()))
 
 
 def _message(line: Mapping[str, JSON]) -> str:

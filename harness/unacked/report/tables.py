@@ -11,7 +11,7 @@ from rich.text import Text
 
 from unacked.canonical import JSON
 from unacked.case import CaseFile
-from unacked.claims import side_name
+from unacked.report.matrix import Cell, matrix
 from unacked.report.text import printable
 from unacked.suite import LoadedCase
 
@@ -78,38 +78,27 @@ def _known(file: CaseFile) -> str:
     return f"{'yes' if file.known.effect_known else 'no'} ({file.known.outcome_class})"
 
 
-def run_table(lines: Sequence[Mapping[str, JSON]]) -> Table:
-    """Return cases against agents; a cell shows the worst verdict of its trials and the rule behind it.
-
-    A sweep is one row, however many places it has.
-    """
-    agents = list(dict.fromkeys(line["agent"] for line in lines))
+def run_table(lines: Sequence[Mapping[str, JSON]], *, worst_first: bool = False) -> Table:
+    """Return cases against agents; a cell shows the worst verdict of its trials and the rule behind it."""
+    shown = matrix(lines, worst_first=worst_first)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("case", no_wrap=True)
-    for agent in agents:
+    for agent in shown.agents:
         table.add_column(agent, overflow="fold")
-    cells: dict[str, dict[str, list[Mapping[str, JSON]]]] = {}
-    for line in lines:
-        side = line["case"] if line["place"] else side_name(line["case"], "", twin=line["twin"])
-        cells.setdefault(side, {}).setdefault(line["agent"], []).append(line)
-    for side, by_agent in cells.items():
-        table.add_row(side, *(_cell(by_agent.get(agent, [])) for agent in agents))
+    for side, cells in shown.rows.items():
+        table.add_row(side, *(_cell(cells.get(agent)) for agent in shown.agents))
     return table
 
 
-_SEVERITY = {verdict: rank for rank, verdict in enumerate(("PASS", "INCONCLUSIVE", "FAIL", "ERROR", "UNSAFE"))}
-
-
-def _cell(lines: Sequence[Mapping[str, JSON]]) -> Text:
-    if not lines:
+def _cell(cell: Cell | None) -> Text:
+    if cell is None:
         return Text("-", style="dim")
-    worst = max(lines, key=lambda line: _SEVERITY[line["verdict"]])
+    worst = cell.worst
     text = styled_verdict(worst["verdict"])
     if worst["verdict"] != "PASS":
         text.append(f" {printable(worst['rule'])}", style="default")
     if worst["luck"] is not None:
         text.append(f" ({worst['luck']})", style="dim")
-    if len(lines) > 1:
-        passed = sum(line["verdict"] == "PASS" for line in lines)
-        text.append(f" [{passed}/{len(lines)} pass]", style="dim")
+    if len(cell.lines) > 1:
+        text.append(f" [{cell.passed}/{len(cell.lines)} pass]", style="dim")
     return text

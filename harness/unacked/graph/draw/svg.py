@@ -12,7 +12,7 @@ from unacked.graph.draw.layout import Layout, Link, Point, Rect, Size, arrange
 from unacked.graph.draw.picture import Arrow, Label, Picture, StateBox
 from unacked.graph.model import Finality
 
-__all__ = ["Sheet", "render_svg", "sheet"]
+__all__ = ["SVG_STYLE", "Sheet", "render_svg", "sheet"]
 
 _CHARACTER = 7.25
 """Width of one character of the monospaced text at 12 px, with a little to spare."""
@@ -32,7 +32,7 @@ _LEGEND = (
 _REFUSED = "\0refused"
 """Name of the box of the refused step; no state can be called so."""
 
-_STYLE = """
+SVG_STYLE = """
 text{font:12px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace;fill:#1f2328}
 .page{fill:#ffffff}.title{font-weight:bold;font-size:14px}.quiet{fill:#59636e}.name{font-weight:bold}
 .state{fill:#f6f8fa;stroke:#59636e;stroke-width:1.2}.ok{fill:#e9f7ee;stroke:#1a7f37;stroke-width:2}
@@ -79,8 +79,9 @@ def sheet(picture: Picture) -> Sheet:
     return Sheet(picture, arrange(nodes, links, picture.start), tuple(_head_lines(picture)))
 
 
-def render_svg(picture: Picture) -> str:
-    """Return a picture as the text of an SVG file."""
+def render_svg(picture: Picture, *, styled: bool = True) -> str:
+    """Return a picture as the text of an SVG file; without its style for a page that holds ``SVG_STYLE`` once."""
+    style = f"<style>{SVG_STYLE}</style>" if styled else ""
     drawn = sheet(picture)
     top = _LINE * (len(drawn.head) + 1)
     layout = drawn.layout
@@ -92,7 +93,7 @@ def render_svg(picture: Picture) -> str:
     return "\n".join(
         (
             f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="0 0 {width:.0f} {height:.0f}"{role}>',
-            f"<style>{_STYLE}</style>",
+            style,
             f'<rect class="page" {size}/>',
             *_text(drawn.head, 24, _LINE / 2),
             f'<g transform="translate(0 {top:.0f})">',
