@@ -35,7 +35,7 @@ __all__ = ["command"]
 @click.option("--junit", type=file_path, default=None, help="Write JUnit XML to this file.")
 @click.option("--github", is_flag=True, help="In a job on GitHub: add to its summary, and print annotations.")
 @click.option(
-    "--stories", type=click.IntRange(min=0), default=60, show_default=True, help="Trials that the page tells in full."
+    "--stories", type=click.IntRange(min=0), default=40, show_default=True, help="Trials that the page tells in full."
 )
 @out_option
 def command(
@@ -101,8 +101,16 @@ def _stories(
 
 
 def _files(suite: Suite) -> dict[str, str]:
-    """The file of each case, as the suite's messages name it."""
-    return {name: case.document.file for name, case in suite.cases.items()}
+    """The file of each case, relative to its suite; messages name it from wherever the user is."""
+    root = suite.root.resolve()
+    return {name: _within(root, case.document.file) for name, case in suite.cases.items()}
+
+
+def _within(root: Path, file: str) -> str:
+    for path in (Path.cwd() / file, root.parent / file):
+        if path.is_relative_to(root):
+            return path.relative_to(root).as_posix()
+    return file
 
 
 def _tell_github(run: StoredRun, suite: Suite, canaries: Canaries) -> None:

@@ -24,9 +24,13 @@ __all__ = ["command"]
 @click.command("show")
 @click.argument("run")
 @click.argument("trial", required=False)
+@click.option("--only-failed", is_flag=True, help="Leave out the cases in which every trial passed.")
 @out_option
-def command(run: str, trial: str | None, out: Path) -> int:
-    """Show the table of RUN, or the transcript of one TRIAL with the refused step marked and explained."""
+def command(run: str, trial: str | None, out: Path, *, only_failed: bool) -> int:
+    """Show the table of RUN, or the transcript of one TRIAL with the refused step marked and explained.
+
+    The worst cases come first.
+    """
     folder = find_run(run, out)
     manifest = folder.manifest()
     lines = {line["trial"]: line for line in read_verdicts(folder, manifest["run"])}
@@ -35,7 +39,7 @@ def command(run: str, trial: str | None, out: Path) -> int:
     canaries = Canaries.of_lines(manifest["seed"], lines.values())
     with print_cleaned(canaries, "transcript" if trial else "table") as screen:
         if trial is None:
-            screen.print(run_table(list(lines.values())))
+            screen.print(run_table(list(lines.values()), worst_first=True, only_failed=only_failed))
         else:
             _print_trial(screen, folder, lines[trial], canaries)
     tell_leaks(canaries)

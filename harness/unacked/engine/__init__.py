@@ -6,6 +6,7 @@ from unacked.engine.folder import RunFolder, find_run
 from unacked.engine.leaks import Canaries
 from unacked.engine.paths import StoredPath, stored_history, stored_paths
 from unacked.engine.plan import Plan, RunRequest, make_plan
+from unacked.engine.prune import Retained, prunable, prune
 from unacked.engine.run import Outcome, execute, open_run
 from unacked.engine.summary import expected_of_control, summarize
 from unacked.engine.verdicts import read_verdicts
@@ -15,6 +16,7 @@ __all__ = [
     "Difference",
     "Outcome",
     "Plan",
+    "Retained",
     "RunBudget",
     "RunCutError",
     "RunFolder",
@@ -25,6 +27,8 @@ __all__ = [
     "find_run",
     "make_plan",
     "open_run",
+    "prunable",
+    "prune",
     "read_verdicts",
     "rejudge",
     "stored_history",

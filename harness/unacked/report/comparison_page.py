@@ -61,7 +61,7 @@ def _rate(tally: Tally) -> str:
 
 
 def _unsafe(tally: Tally) -> str:
-    return f"{tally.unsafe}/{tally.exposed} (below {upper_bound(tally.unsafe, tally.exposed):.1%})"
+    return f"{tally.unsafe}; {tally.exposed} exposed (rate below {upper_bound(tally.unsafe, tally.exposed):.1%})"
 
 
 def night_page(gate: Gate, nights: Sequence[NightEntry], cases: Mapping[str, CaseHistory]) -> str:

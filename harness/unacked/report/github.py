@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from unacked.report.findings import findings_text
 from unacked.report.stored_run import StoredRun
-from unacked.report.text import shortened
+from unacked.report.text import printable, shortened
 
 __all__ = ["SUMMARY_LIMIT", "workflow_commands"]
 
@@ -37,4 +37,4 @@ def _data(text: str) -> str:
 
 
 def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+    return _data(printable(text)).replace(":", "%3A").replace(",", "%2C")

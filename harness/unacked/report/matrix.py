@@ -38,6 +38,12 @@ class Matrix:
     agents: Sequence[str]
     rows: Mapping[str, Mapping[str, Cell]]
 
+    @property
+    def passed(self) -> set[str]:
+        """The cases in which every trial of every agent passed."""
+        rows = self.rows.items()
+        return {case for case, cells in rows if all(cell.passed == len(cell.lines) for cell in cells.values())}
+
 
 def matrix(lines: Sequence[Line], *, worst_first: bool = False) -> Matrix:
     """Put the trials of a run together; a sweep is one row, however many places it has.

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from unacked import __version__
 from unacked.canonical import JSON
 from unacked.graph.draw import SVG_STYLE
-from unacked.report.matrix import Matrix, matrix
+from unacked.report.matrix import matrix
 from unacked.report.stored_run import StoredRun
 from unacked.report.story import LANES, Story
 from unacked.report.text import printable
@@ -39,19 +39,12 @@ def run_page(run: StoredRun, stories: Sequence[Story]) -> str:
         kinds=run.kinds,
         verdicts=run.verdicts,
         matrix=shown,
-        passed=_passed(shown),
+        passed=shown.passed,
         stories=stories,
         told={story.line["index"] for story in stories},
         pins=list(_flat(run.manifest["pins"], "")),
         lanes=LANES,
     )
-
-
-def _passed(shown: Matrix) -> set[str]:
-    """The cases in which every trial of every agent passed."""
-    return {
-        case for case, cells in shown.rows.items() if all(cell.passed == len(cell.lines) for cell in cells.values())
-    }
 
 
 def _flat(values: Mapping[str, JSON], above: str) -> Iterator[tuple[str, str]]:

@@ -78,15 +78,17 @@ def _known(file: CaseFile) -> str:
     return f"{'yes' if file.known.effect_known else 'no'} ({file.known.outcome_class})"
 
 
-def run_table(lines: Sequence[Mapping[str, JSON]], *, worst_first: bool = False) -> Table:
+def run_table(lines: Sequence[Mapping[str, JSON]], *, worst_first: bool = False, only_failed: bool = False) -> Table:
     """Return cases against agents; a cell shows the worst verdict of its trials and the rule behind it."""
     shown = matrix(lines, worst_first=worst_first)
+    passed = shown.passed if only_failed else ()
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("case", no_wrap=True)
     for agent in shown.agents:
         table.add_column(agent, overflow="fold")
     for side, cells in shown.rows.items():
-        table.add_row(side, *(_cell(cells.get(agent)) for agent in shown.agents))
+        if side not in passed:
+            table.add_row(side, *(_cell(cells.get(agent)) for agent in shown.agents))
     return table
 
 
