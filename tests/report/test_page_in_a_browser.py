@@ -23,6 +23,8 @@ HOSTILE = (
     "\x1b[2J\x1b]0;title\x07 \u202egnp.exe {{ 7 * 7 }} <!-- ]]> https://example.com/x"
 )
 
+INCIDENT = ("I-held-connection", "I-held-connection.twin")
+
 CONTRAST = """(() => {
   const channel = c => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
   const light = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);

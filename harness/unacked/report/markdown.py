@@ -12,7 +12,7 @@ from unacked.report.text import printable, shortened
 
 __all__ = ["fenced", "plain", "run_markdown"]
 
-_MARKS = re.compile(r"([!-&(-+:<-@\[-`{-~]|(?<=www)\.)", re.IGNORECASE)
+_MARKS = re.compile(r"([!-&(-+<-@\[-`{-~]|(?<=www)\.|:(?=\S))", re.IGNORECASE)
 """The punctuation that means something within a line; escaped, as Markdown allows, each is only a mark."""
 _MOST_ROWS = 200
 _LONGEST = 300
