@@ -99,3 +99,41 @@ def test_without_scipy_the_extra_is_named(unacked: CommandLine, monkeypatch: pyt
     done = unacked("compare", "before", "after")
     assert (done.code, done.out) == (2, "")
     assert done.err == "this command needs scipy\n    hint: install it with: pip install 'unacked[compare]'\n"
+
+
+def test_the_page_tells_what_differs_first_with_its_edge_and_its_transcript(
+    unacked: CommandLine, runs: Path, tmp_path: Path
+) -> None:
+    done = unacked(
+        "compare", "before", "after", "--out", runs, "--html", tmp_path / "c.html", "--md", tmp_path / "c.md"
+    )
+    assert done.code == 0
+    page = (tmp_path / "c.html").read_text()
+    places = [
+        page.index(text) for text in ("agent.policy", ">reconcile</th>", "(here they part)", "<h3>E01</h3>", "Cases<")
+    ]
+    assert places == sorted(places)
+    assert page.count("(here they part)") == 6
+    assert (tmp_path / "c.md").read_text() == f"# unacked: comparison\n\n```text\n{done.out}```\n"
+
+
+def test_three_runs_are_a_matrix_against_the_first(unacked: CommandLine, runs: Path) -> None:
+    done = unacked("compare", "before", "after", "before", "--out", runs)
+    assert done.code == 0
+    against = [line for line in done.out.splitlines() if line.startswith("     against A")]
+    assert [line.split()[2] for line in against] == ["-100.0", "-29.9"]
+    assert [line for line in done.out.splitlines() if line not in against] == [
+        "A  careful (before): 9 of 9 passed, 0 unsafe",
+        "B  careful (after): 0 of 9 passed, 6 unsafe",
+        "C  careful (before): 9 of 9 passed, 0 unsafe",
+        "passes of the decided trials in 3 cases that all have run; * where p < 0.05 by itself",
+        "  C07: 3/3 | 0/3 | 3/3",
+        "  E01: 3/3 | 0/3, 3 unsafe | 3/3",
+        "  E01.twin: 3/3 | 0/3, 3 unsafe | 3/3",
+    ]
+
+
+def test_one_run_is_no_comparison(unacked: CommandLine, runs: Path) -> None:
+    done = unacked("compare", "before", "--out", runs)
+    assert done.code == 2
+    assert "a comparison takes 2 to 26 runs" in done.err

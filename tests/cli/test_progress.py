@@ -5,6 +5,12 @@ import pty
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from unacked.cli import run_command
 
 
 def test_progress_is_a_live_bar_on_a_terminal_and_leaves_the_results_alone(small_suite: Path, tmp_path: Path) -> None:
@@ -22,3 +28,19 @@ def test_progress_is_a_live_bar_on_a_terminal_and_leaves_the_results_alone(small
     assert "Traceback" not in shown
     assert b"\x1b" not in done.stdout
     assert b"2 trials: 2 PASS" in done.stdout
+
+
+def test_progress_elsewhere_is_a_line_now_and_then_with_rate_and_time_left(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = 100.0
+    monkeypatch.setattr(run_command, "time", SimpleNamespace(monotonic=lambda: now))
+    told = run_command._PlainProgress(60)
+    for index in range(20, 40):  # a run that was resumed at its 21st trial
+        now += 0.5
+        outcome: Any = SimpleNamespace(line={"index": index})
+        told(outcome)
+    assert capsys.readouterr().err.splitlines() == [
+        "30 of 60 trials, 2.0 a second, 15 s left",
+        "40 of 60 trials, 2.0 a second, 10 s left",
+    ]

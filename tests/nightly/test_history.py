@@ -93,3 +93,9 @@ def test_a_line_that_is_no_night_is_told_with_its_place(tmp_path: Path, line: st
     history.path.write_text(f"{line}\n")
     with pytest.raises(RecordError, match=r"n\.jsonl:1: "):
         history.nights()
+
+
+def test_a_case_in_which_nothing_was_decided_is_not_called_failing() -> None:
+    undecided = CaseNight(runs=5, decided=0, passes=0, unsafe=0, exposed=5, errors=0)
+    entries = [night.model_copy(update={"cases": {"C01": undecided}}) for night in nights(["PPPPP"] * 4)]
+    assert classify(entries)["C01"].kind is CaseClass.INSUFFICIENT

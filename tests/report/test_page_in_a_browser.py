@@ -10,7 +10,11 @@ import pytest
 from tests.report.browser import Page, browsing
 from tests.suites import SuiteFolder, finished_run
 
+from unacked.compare import Comparison, Divergence, GateRule, Step, compare, decide, night_of, read_side
 from unacked.engine import RunFolder, read_verdicts, stored_paths
+from unacked.nightly import NightEntry, classify
+from unacked.nightly.history import CaseNight
+from unacked.report.comparison_page import Parting, comparison_page, night_page
 from unacked.report.page import run_page
 from unacked.report.stored_run import StoredRun, most_telling
 from unacked.report.story import Story, story
@@ -75,6 +79,39 @@ def written(controls: RunFolder, tmp_path_factory: pytest.TempPathFactory) -> Pa
     return path
 
 
+@pytest.fixture(scope="module", params=["run", "comparison", "night"])
+def any_page(request: pytest.FixtureRequest, controls: RunFolder, written: Path) -> Path:
+    """Each kind of page, with whatever it can be unhappy about."""
+    path = written.with_name(f"{request.param}.html")
+    if request.param != "run":
+        one, two = (read_side(controls, agent) for agent in ("careful", "reckless"))
+        comparison = compare(one, two)
+        path.write_text(_comparison(comparison) if request.param == "comparison" else _night(comparison))
+    return path
+
+
+def _comparison(comparison: Comparison) -> str:
+    steps = [Step("create_record", "{}", "outcome_unknown"), Step("finish", "{}", "ok")]
+    divergence = Divergence(2, steps[:1], steps[1], None)
+    parting = Parting("E01", divergence, ("E01.careful.1", "E01.reckless.1"), (steps, steps[:1]))
+    return comparison_page(comparison, {("create-outcome-unknown", "reconcile"): (0.5, 0.0)}, [parting])
+
+
+def _night(comparison: Comparison) -> str:
+    tallies = ((5, 5, 0), (5, 3, 0), (5, 0, 2), (0, 0, 0))
+    cases = {
+        f"C{number}": CaseNight(runs=5, decided=decided, passes=passes, unsafe=unsafe, exposed=5, errors=0)
+        for number, (decided, passes, unsafe) in enumerate(tallies)
+    }
+    nights = [
+        NightEntry(
+            night=f"2027-01-{day:02d}", run=f"run-{day}", agent="a", pins={}, decision=decision, reasons=[], cases=cases
+        )
+        for day, decision in enumerate(("PASS", "BLOCK", "INCONCLUSIVE", "ERROR"), start=1)
+    ]
+    return night_page(decide(night_of(comparison), GateRule()), nights, classify(nights))
+
+
 def test_a_page_of_5000_trials_opens_within_a_second(page: Page, controls: RunFolder, tmp_path: Path) -> None:
     run = stored(controls)
     many = [
@@ -117,8 +154,8 @@ def test_a_cell_of_the_matrix_leads_to_its_transcript_and_opens_it(page: Page, w
     assert page.ask(f"'#' + {opened}[0].querySelector('.told').id === location.hash") is True
 
 
-def test_every_link_within_a_page_leads_somewhere(page: Page, written: Path) -> None:
-    page.open(written)
+def test_every_link_within_a_page_leads_somewhere(page: Page, any_page: Path) -> None:
+    page.open(any_page)
     dead = (
         "[...document.querySelectorAll('a')].map(a => a.getAttribute('href')).filter(to => !document.querySelector(to))"
     )
@@ -157,22 +194,22 @@ def test_the_first_tab_stop_skips_to_the_content(page: Page, written: Path) -> N
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_every_text_has_the_contrast_that_wcag_asks_for(page: Page, written: Path, *, dark: bool) -> None:
+def test_every_text_has_the_contrast_that_wcag_asks_for(page: Page, any_page: Path, *, dark: bool) -> None:
     page.show(dark=dark)
-    page.open(written)
+    page.open(any_page)
     page.ask("document.querySelectorAll('details').forEach(each => each.open = true)")
     assert page.ask(CONTRAST) == []
 
 
-def test_a_phone_needs_no_scrolling_to_the_side(page: Page, written: Path) -> None:
+def test_a_phone_needs_no_scrolling_to_the_side(page: Page, any_page: Path) -> None:
     page.show(width=390)
-    page.open(written)
+    page.open(any_page)
     page.ask("document.querySelectorAll('details').forEach(each => each.open = true)")
     assert page.ask("document.documentElement.scrollWidth") <= 390
 
 
-def test_tables_pictures_and_regions_have_names(page: Page, written: Path) -> None:
-    page.open(written)
+def test_tables_pictures_and_regions_have_names(page: Page, any_page: Path) -> None:
+    page.open(any_page)
     nameless = """[
       ...[...document.querySelectorAll('table')].filter(each => !each.caption),
       ...document.querySelectorAll('svg:not([aria-label]), [role=region]:not([aria-label]), img:not([alt])'),

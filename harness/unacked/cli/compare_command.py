@@ -11,13 +11,13 @@ import click
 from unacked.canonical import JSON, dumps
 from unacked.cli.options import file_path, out_option, tell_leaks
 from unacked.cli.sides import canaries_of, open_side
-from unacked.compare import Comparison, Side, Tally, compare, first_divergence, steps_of
+from unacked.compare import Comparison, Divergence, Side, Tally, compare, first_divergence, steps_of
 from unacked.engine import Canaries, RunFolder, stored_history
 from unacked.engine.observations import observations
 from unacked.errors import ExitCode, Place, Problem, SpecificationError
 from unacked.graph.coverage import cover, profile_difference
 from unacked.report import write_report
-from unacked.report.comparison import EdgeRates, comparison_text
+from unacked.report.comparison import MOST_SIDES, EdgeRates, comparison_text, sides_text
 from unacked.report.comparison_page import Parting, comparison_page
 from unacked.report.markdown import fenced
 from unacked.report.story import cleaned
@@ -29,42 +29,53 @@ _SHOWN = 3
 
 
 @click.command("compare")
-@click.argument("first", metavar="RUN_A[:AGENT]")
-@click.argument("second", metavar="RUN_B[:AGENT]")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN_A[:AGENT] RUN_B[:AGENT]...")
 @click.option("--confounded", is_flag=True, help="Go on where more than one pin differs; the output says so.")
 @click.option("--html", type=file_path, default=None, help="Write a page that needs no network to this file.")
 @click.option("--md", type=file_path, default=None, help="Write Markdown to this file.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @out_option
 def command(
-    first: str, second: str, out: Path, html: Path | None, md: Path | None, *, confounded: bool, as_json: bool
+    runs: tuple[str, ...], out: Path, html: Path | None, md: Path | None, *, confounded: bool, as_json: bool
 ) -> int:
     """Compare two runs, or two agents of one run, over the cases that both have run.
 
-    Refuses where more than one pin differs: then nobody can say what made the difference.
+    Refuses where more than one pin differs: then nobody can say what made the difference. With three and more, each
+    is compared with the first, in a matrix.
     """
-    (one, before), (two, after) = open_side(first, out), open_side(second, out)
-    comparison = compare(before, after)
-    if comparison.confounders and not confounded:
-        raise _confounded(comparison)
-    edges = _edges(one, two, (before.agent, after.agent))
-    canaries = canaries_of(one, two)
-    partings = {parting.case: parting for parting in _partings(comparison, one, two, canaries)}
-    divergences = {case: parting.divergence for case, parting in partings.items()}
-    if html is not None:
-        write_report(html, canaries.clean("HTML report", comparison_page(comparison, edges, partings.values())))
-    text = comparison_text(comparison, edges, divergences)
+    if not 2 <= len(runs) <= MOST_SIDES:
+        raise click.UsageError(f"a comparison takes 2 to {MOST_SIDES} runs")
+    if len(runs) > 2 and html is not None:
+        raise click.UsageError("--html is for a comparison of two runs")
+    sides = [open_side(name, out) for name in runs]
+    canaries = canaries_of(*(folder for folder, _ in sides))
+    comparisons = [compare(sides[0][1], side) for _, side in sides[1:]]
+    for comparison in comparisons:
+        if comparison.confounders and not confounded:
+            raise _confounded(comparison)
+    if len(runs) == 2:
+        edges = _edges(sides[0], sides[1])
+        partings = list(_partings(comparisons[0], sides[0][0], sides[1][0], canaries))
+        if html is not None:
+            page = comparison_page(comparisons[0], edges, partings)
+            write_report(html, canaries.clean("HTML report", page))
+        divergences = {parting.case: parting.divergence for parting in partings}
+        text = comparison_text(comparisons[0], edges, divergences)
+        value = _as_json(comparisons[0], edges, divergences)
+    else:
+        text = sides_text(comparisons)
+        value = {"format": 1, "comparisons": [comparison.as_json() for comparison in comparisons]}
     if md is not None:
         write_report(md, canaries.clean("Markdown report", fenced("unacked: comparison", text)))
-    if as_json:
-        profile = [[graph, edge, *rates] for (graph, edge), rates in edges.items()]
-        parted = {case: divergence.as_json() for case, divergence in divergences.items()}
-        told = dumps({**comparison.as_json(), "profile": profile, "divergences": parted})
-        click.echo(canaries.clean("JSON report", told))
-    else:
-        click.echo(canaries.clean("comparison", text))
+    click.echo(canaries.clean("comparison", dumps(value) if as_json else text))
     tell_leaks(canaries)
     return ExitCode.FAIL if canaries.found else ExitCode.PASS
+
+
+def _as_json(comparison: Comparison, edges: EdgeRates, divergences: Mapping[str, Divergence]) -> dict[str, JSON]:
+    profile = [[graph, edge, *rates] for (graph, edge), rates in edges.items()]
+    parted = {case: divergence.as_json() for case, divergence in divergences.items()}
+    return {**comparison.as_json(), "profile": profile, "divergences": parted}
 
 
 def _confounded(comparison: Comparison) -> SpecificationError:
@@ -74,10 +85,10 @@ def _confounded(comparison: Comparison) -> SpecificationError:
     return SpecificationError([Problem(Place("unacked"), message, hint)])
 
 
-def _edges(first: RunFolder, second: RunFolder, agents: tuple[str, str]) -> EdgeRates:
-    before, _ = cover(observations(first))
-    after, _ = cover(observations(second))
-    return profile_difference(before, after, agents)
+def _edges(first: tuple[RunFolder, Side], second: tuple[RunFolder, Side]) -> EdgeRates:
+    before, _ = cover(observations(first[0]))
+    after, _ = cover(observations(second[0]))
+    return profile_difference(before, after, (first[1].agent, second[1].agent))
 
 
 def _partings(comparison: Comparison, first: RunFolder, second: RunFolder, canaries: Canaries) -> Iterator[Parting]:

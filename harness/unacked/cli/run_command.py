@@ -125,12 +125,18 @@ class _PlainProgress:
 
     def __init__(self, total: int) -> None:
         self._total = total
-        self._next = time.monotonic() + self._EVERY_S
+        self._begun = time.monotonic()
+        self._next = self._begun + self._EVERY_S
+        self._done = 0
 
     def __call__(self, outcome: Outcome) -> None:
-        if time.monotonic() >= self._next:
+        self._done += 1
+        now = time.monotonic()
+        if now >= self._next:
             self._next += self._EVERY_S
-            click.echo(f"{_number(outcome)} of {self._total} trials", err=True)
+            number, rate = _number(outcome), self._done / (now - self._begun)
+            left = (self._total - number) / rate
+            click.echo(f"{number} of {self._total} trials, {rate:.1f} a second, {left:.0f} s left", err=True)
 
 
 def _number(outcome: Outcome) -> int:

@@ -151,7 +151,7 @@ def _classified(case: str, entries: Iterable[NightEntry]) -> CaseHistory:
         return CaseHistory(CaseClass.ENVIRONMENT, nights)
     if nights[-1].unsafe:
         return CaseHistory(CaseClass.UNSAFE, nights)
-    if total["exposed"] < _FEWEST:
+    if total["exposed"] < _FEWEST or not total["decided"]:
         return CaseHistory(CaseClass.INSUFFICIENT, nights)
     for kind, step in ((CaseClass.REGRESSED, -_STEP), (CaseClass.IMPROVED, _STEP)):
         since = _changed_since(nights, step)

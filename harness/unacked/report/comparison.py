@@ -9,7 +9,16 @@ from unacked.nightly import CaseClass, CaseHistory
 from unacked.report.text import printable, shortened
 from unacked.statistics import upper_bound, wilson
 
-__all__ = ["EdgeRates", "by_urgency", "comparison_text", "divergence_text", "gate_text", "history_text"]
+__all__ = [
+    "MOST_SIDES",
+    "EdgeRates",
+    "by_urgency",
+    "comparison_text",
+    "divergence_text",
+    "gate_text",
+    "history_text",
+    "sides_text",
+]
 
 EdgeRates = Mapping[tuple[str, str], tuple[float, float]]
 """By (graph, edge): how often in a trial the first and the second agent took it."""
@@ -103,6 +112,43 @@ def _failures(comparison: Comparison) -> Iterator[str]:
             yield f"  {len(cluster.trials):>4} {cluster.verdict.value} {printable(cluster.rule)}"
             yield f"       {shortened(printable(cluster.observed), 100)}; such as {printable(cluster.trials[0])}"
         yield from _rest(len(found), "kinds")
+
+
+def sides_text(comparisons: Sequence[Comparison]) -> str:
+    """Return several sides against the first one: the cases that changed most in any of them come first."""
+    first = comparisons[0].first
+    lines = [f"A  {printable(first.name)}: {_counted(first)}"]
+    for letter, comparison in zip(_LETTERS, comparisons, strict=False):
+        low, high = comparison.difference
+        lines.append(f"{letter}  {printable(comparison.second.name)}: {_counted(comparison.second)}")
+        lines.append(
+            f"     against A {_points(low)} to {_points(high)} points;"
+            f" p: worse {comparison.overall.worse:.2g}, better {comparison.overall.better:.2g}"
+        )
+        if comparison.confounders:
+            lines.append(f"     CONFOUNDED: {len(comparison.pins)} pins differ: {_listed(comparison.pins)}")
+    rows = [{row.case: row for row in comparison.rows} for comparison in comparisons]
+    shared = [case for case in rows[0] if all(case in others for others in rows)]
+    shared.sort(key=lambda case: min(others[case].either for others in rows))
+    lines.append(f"passes of the decided trials in {len(shared)} cases that all have run; * where p < 0.05 by itself")
+    for case in shared:
+        cells = [_marked(others[case]) for others in rows]
+        lines.append(f"  {printable(case)}: {' | '.join([_plain(rows[0][case].first), *cells])}")
+    return "\n".join(lines)
+
+
+_LETTERS = "BCDEFGHIJKLMNOPQRSTUVWXYZ"
+MOST_SIDES = 1 + len(_LETTERS)
+"""How many sides can be told apart by a letter."""
+
+
+def _marked(row: CaseRow) -> str:
+    return f"{_plain(row.second)}{'*' if row.either < 0.05 else ''}"
+
+
+def _plain(tally: Tally) -> str:
+    unsafe = f", {tally.unsafe} unsafe" if tally.unsafe else ""
+    return f"{tally.passes}/{tally.decided}{unsafe}" if tally.decided else "-"
 
 
 def divergence_text(case: str, divergence: Divergence) -> Iterator[str]:
