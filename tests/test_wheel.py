@@ -34,6 +34,12 @@ def test_the_wheel_carries_the_suite_below_its_own_package(wheel: Path) -> None:
     assert {name[0].partition("-")[0] for name in names} == {"unacked"}
 
 
+def test_the_wheel_carries_what_pages_are_made_of(wheel: Path, root: Path) -> None:
+    templates = {path.name for path in (root / "harness/unacked/report/templates").iterdir()}
+    names = map(Path, zipfile.ZipFile(wheel).namelist())
+    assert {name.name for name in names if name.parent.name == "templates"} == templates
+
+
 def test_the_wheel_carries_no_bytecode(wheel: Path) -> None:
     assert [name for name in zipfile.ZipFile(wheel).namelist() if "__pycache__" in name] == []
 

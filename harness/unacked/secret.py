@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import NoneType
 from typing import Any
 from urllib.parse import quote
@@ -38,6 +38,18 @@ class Scanner:
     def leaks(self, text: str) -> bool:
         """Return whether any spelling of any canary stands in ``text``."""
         return any(spelling in text for spelling in self._spellings)
+
+    def found(self, text: str) -> list[str]:
+        """Return every spelling of any canary that stands in ``text``."""
+        return [spelling for spelling in self._spellings if spelling in text]
+
+    def places(self, text: str) -> Iterator[int]:
+        """Yield where any spelling of any canary begins in ``text``."""
+        for spelling in self._spellings:
+            place = text.find(spelling)
+            while place >= 0:
+                yield place
+                place = text.find(spelling, place + 1)
 
     def leaks_in(self, value: object) -> bool:
         """Return whether a canary stands in a JSON value: whole in one of its texts, or split over several.

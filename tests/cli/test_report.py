@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 from tests.suites import CommandLine, SuiteFolder, finished_run
 
 from unacked.engine import RunFolder
+from unacked.report.page import _environment
 from unacked.secret import mint
 
 
@@ -112,3 +114,14 @@ def test_prune_says_what_would_go_and_removes_it(unacked: CommandLine, controls:
     assert (dry.code, dry.out) == (0, "would remove one\n1 of 2 finished runs\n")
     assert unacked("prune", *options).out == "removed one\n1 of 2 finished runs\n"
     assert [path.name for path in (tmp_path / "runs").iterdir()] == ["two"]
+
+
+def test_a_page_without_its_library_is_told_with_the_extra(
+    unacked: CommandLine, controls: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    _environment.cache_clear()
+    done = unacked("report", controls.path, "--html", tmp_path / "r.html")
+    assert done.code == 2
+    assert "this command needs jinja2\n    hint: install it with: pip install 'unacked[report]'" in done.err
+    assert unacked("report", controls.path, "--md", tmp_path / "r.md").code == 0

@@ -11,7 +11,7 @@ from tests.suites import CommandLine, SuiteFolder, finished_run
 
 from unacked.claims import Claim, Finding, TrialVerdict
 from unacked.engine import Canaries, RunFolder, read_verdicts, rejudge
-from unacked.engine.leaks import TrialCanaries, clean_summary, clean_verdict
+from unacked.engine.leaks import _LONGEST, TrialCanaries, clean_summary, clean_verdict
 from unacked.graph import Verdict
 from unacked.report import write_junit
 from unacked.secret import Scanner, mint
@@ -132,3 +132,17 @@ def test_a_verdict_that_was_cleaned_is_the_same_when_it_is_judged_again(suite: S
     folder, _ = finished_run(suite.path, tmp_path / "runs", ["C05"], agents=["leaks"])
     assert [difference for _, difference in rejudge(folder, load_suite(suite.path))] == [None, None]
     assert not Scanner([mint("0", "C05", "leaks", "1", "0")]).leaks(folder.verdicts.read_text())
+
+
+@spelt
+def test_a_credential_is_taken_out_of_a_long_text_wherever_it_stands(spell: Callable[[str], str]) -> None:
+    canaries = Canaries([PLAN])
+    filling = "tok_ is no credential. " * 2000
+    cleaned = canaries.clean("report", f"{filling}{spell(SECRET)}{filling}{spell(RENEWED)}")
+    assert canaries.found == ["report"]
+    assert cleaned.count("[redacted]") == 2
+    assert cleaned.count(filling) == 2
+
+
+def test_no_spelling_is_longer_than_what_is_looked_at() -> None:
+    assert max(map(len, Scanner([SECRET])._spellings)) <= _LONGEST

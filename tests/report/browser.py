@@ -98,12 +98,12 @@ class Page:
         for kind in ("keyDown", "keyUp"):
             self.send("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, **text)
 
-    def show(self, *, width: int = 1280, dark: bool = False) -> None:
-        """Set the width of the window and the colour scheme of its user."""
+    def show(self, *, width: int = 1280, dark: bool = False, paper: bool = False) -> None:
+        """Set the width of the window, the colour scheme of its user, and whether it is on paper."""
         phone = width < 600
         self.send("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=phone)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-        self.send("Emulation.setEmulatedMedia", features=[scheme])
+        self.send("Emulation.setEmulatedMedia", media="print" if paper else "", features=[scheme])
 
 
 @contextmanager

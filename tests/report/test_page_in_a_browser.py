@@ -208,6 +208,16 @@ def test_a_phone_needs_no_scrolling_to_the_side(page: Page, any_page: Path) -> N
     assert page.ask("document.documentElement.scrollWidth") <= 390
 
 
+def test_paper_shows_the_transcripts_that_are_closed_on_the_screen(page: Page, written: Path) -> None:
+    closed = "document.querySelector('.story:not([open]) .timeline').checkVisibility({contentVisibilityAuto: true})"
+    page.show()
+    page.open(written)
+    assert page.ask(closed) is False
+    page.show(paper=True)
+    assert page.ask(closed) is True
+    assert page.ask("document.querySelector('.filter').getClientRects().length") == 0
+
+
 def test_tables_pictures_and_regions_have_names(page: Page, any_page: Path) -> None:
     page.open(any_page)
     nameless = """[

@@ -21,6 +21,8 @@ __all__ = ["Canaries", "TrialCanaries", "clean_summary", "clean_verdict"]
 
 _BEGINNING = Scanner([PREFIX])
 _REDACTED = "[redacted]"
+_LONGEST = 400
+"""Characters that no spelling of a canary is longer than."""
 _MOST_CREDENTIALS = 40
 """How many credentials of one trial are looked for: the first, and those that renewals, switches and refreshes made."""
 
@@ -82,10 +84,15 @@ class Canaries:
 
     def clean(self, sink: str, text: str) -> str:
         """Return the text of a sink without any canary, and note it where there was one."""
-        if not _BEGINNING.leaks(text) or not self._scanner.leaks(text):
+        # A report may have megabytes and a run a million spellings: only where one may begin, all are looked for.
+        begun = {text[place : place + _LONGEST] for place in _BEGINNING.places(text)}
+        found = self._scanner.found("\n".join(begun)) if begun else []
+        if not found:
             return text
         self.found.append(sink)
-        return self._scanner.redact(text)
+        for spelling in found:
+            text = text.replace(spelling, _REDACTED)
+        return text
 
     def clean_json(self, sink: str, value: JSON) -> JSON:
         """Return a JSON value without any canary, whole or in pieces side by side."""
