@@ -214,6 +214,7 @@ def test_paper_shows_the_transcripts_that_are_closed_on_the_screen(page: Page, w
     page.open(written)
     assert page.ask(closed) is False
     page.show(paper=True)
+    page.open(written)
     assert page.ask(closed) is True
     assert page.ask("document.querySelector('.filter').getClientRects().length") == 0
 
