@@ -125,3 +125,16 @@ def test_a_page_without_its_library_is_told_with_the_extra(
     assert done.code == 2
     assert "this command needs jinja2\n    hint: install it with: pip install 'unacked[report]'" in done.err
     assert unacked("report", controls.path, "--md", tmp_path / "r.md").code == 0
+
+
+def test_a_run_that_was_interrupted_is_reported_as_far_as_it_goes(
+    unacked: CommandLine, copied_run: RunFolder, tmp_path: Path
+) -> None:
+    copied_run.summary.unlink()
+    lines = copied_run.verdicts.read_text().splitlines(keepends=True)
+    copied_run.verdicts.write_text("".join(lines[:5]))
+    done = unacked("report", copied_run.path, "--html", tmp_path / "r.html")
+    assert done.code == 0
+    page = (tmp_path / "r.html").read_text()
+    assert "5 trials:" in page
+    assert "<strong>18 trials are missing.</strong>" in page

@@ -82,3 +82,8 @@ def test_an_event_of_a_name_that_has_no_words_yet_stands_in_the_lane_of_its_firs
     assert story_module._other(Event(1.0, "remote_started", detail={"pid": 7})) == Moment(
         1.0, "service", "remote started: pid=7"
     )
+
+
+def test_an_event_that_says_what_came_of_it_is_told_with_that() -> None:
+    event = Event(1.0, "reconciliation_attempted", category="ok", detail={"tries": 1})
+    assert story_module._other(event) == Moment(1.0, "tool", "reconciliation attempted: ok: tries=1")

@@ -11,7 +11,7 @@ import click
 
 from unacked.canonical import JSON
 from unacked.cli.options import file_path, out_option, print_cleaned, tell_leaks
-from unacked.engine import Canaries, RunFolder, find_run, read_verdicts, stored_paths
+from unacked.engine import Canaries, RunFolder, find_run, read_verdicts, stored_paths, summarize
 from unacked.errors import ExitCode, HarnessError, Place, Problem, SpecificationError, nearest
 from unacked.report import run_table, write_junit, write_report
 from unacked.report.github import SUMMARY_LIMIT, workflow_commands
@@ -58,8 +58,8 @@ def command(
     folder = find_run(run, out)
     manifest = folder.manifest()
     lines = list(read_verdicts(folder, manifest["run"]))
-    stored = StoredRun(folder.name, manifest, folder.read_json(folder.summary), lines)
     suite = load_suite(folder.suite, run_code=False)
+    stored = StoredRun(folder.name, manifest, _summary(folder, suite, lines), lines)
     canaries = Canaries.of_lines(manifest["seed"], lines)
     if html is not None:
         told = list(_stories(folder, suite, _chosen(stored, trials, stories), canaries))
@@ -76,6 +76,13 @@ def command(
         _print(stored, canaries)
     tell_leaks(canaries)
     return ExitCode.FAIL if canaries.found else ExitCode.PASS
+
+
+def _summary(folder: RunFolder, suite: Suite, lines: Sequence[Mapping[str, JSON]]) -> Mapping[str, JSON]:
+    """The summary of the record; a run that was interrupted has none yet, and is counted as far as it goes."""
+    if folder.summary.exists():
+        return folder.read_json(folder.summary)
+    return summarize(folder.manifest()["plan"], suite, lines)
 
 
 def _chosen(run: StoredRun, named: Sequence[str], most: int) -> list[Mapping[str, JSON]]:

@@ -12,7 +12,16 @@ from pathlib import Path
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
 
 from unacked.canonical import JSON, dumps
 from unacked.cli.options import open_suite, out_option, print_cleaned, suite_option, tell_leaks
@@ -108,6 +117,7 @@ def _progress(plan: Plan, *, quiet: bool) -> Iterator[Callable[[Outcome], None]]
             TextColumn("trials"),
             BarColumn(),
             MofNCompleteColumn(),
+            _RateColumn(),
             TimeRemainingColumn(),
             TextColumn("{task.description}"),
         )
@@ -116,6 +126,13 @@ def _progress(plan: Plan, *, quiet: bool) -> Iterator[Callable[[Outcome], None]]
             yield lambda outcome: progress.update(task, completed=_number(outcome), description=outcome.line["trial"])
     else:
         yield _PlainProgress(len(plan.trials))
+
+
+class _RateColumn(ProgressColumn):
+    """Trials a second, as soon as there is a rate."""
+
+    def render(self, task: Task) -> Text:
+        return Text("" if task.speed is None else f"{task.speed:.1f}/s")
 
 
 class _PlainProgress:

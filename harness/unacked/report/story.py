@@ -61,7 +61,7 @@ class Story:
     """Everything that a page tells of a trial; ``expected`` and ``world`` are the remote state, wanted and found."""
 
     line: Mapping[str, JSON]
-    task: str
+    task: Sequence[str]
     claims: Sequence[tuple[str, str]]
     findings: Sequence[str]
     moments: Sequence[Moment]
@@ -87,7 +87,7 @@ def story(
     ended = next((event.detail for event in clear.named("trial_end")), {})
     return Story(
         line,
-        brief.case.task.strip(),
+        brief.case.task.strip().splitlines(),
         [(name, line["claims"][name]["verdict"]) for name in CLAIMS],
         findings_text(line).splitlines(),
         moments[:_MOST_MOMENTS],
@@ -167,7 +167,8 @@ def _other(event: Event) -> Moment:
             return Moment(event.time, "service", f"committed{_with(detail)}", "committed")
         case name:
             lane = _LANE_OF.get(name) or _LANE_OF.get(name.partition("_")[0], "tool")
-            return Moment(event.time, lane, f"{_NAMES.get(name, name.replace('_', ' '))}{_with(detail)}")
+            came = f": {event.category}" if event.category else ""
+            return Moment(event.time, lane, f"{_NAMES.get(name, name.replace('_', ' '))}{came}{_with(detail)}")
 
 
 def _with(detail: Mapping[str, JSON]) -> str:
