@@ -79,8 +79,8 @@ def test_details_are_cleaned_before_they_are_cut(controls: RunFolder) -> None:
 
 
 def test_an_event_of_a_name_that_has_no_words_yet_stands_in_the_lane_of_its_first_word() -> None:
-    assert story_module._other(Event(1.0, "remote_started", detail={"pid": 7})) == Moment(
-        1.0, "service", "remote started: pid=7"
+    assert story_module._other(Event(1.0, "remote_seen", detail={"pid": 7})) == Moment(
+        1.0, "service", "remote seen: pid=7"
     )
 
 

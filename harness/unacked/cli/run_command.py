@@ -151,7 +151,7 @@ class _PlainProgress:
         now = time.monotonic()
         if now >= self._next:
             self._next += self._EVERY_S
-            number, rate = _number(outcome), self._done / (now - self._begun)
+            number, rate = _number(outcome), self._done / max(now - self._begun, 1e-9)
             left = (self._total - number) / rate
             click.echo(f"{number} of {self._total} trials, {rate:.1f} a second, {left:.0f} s left", err=True)
 

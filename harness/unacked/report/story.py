@@ -144,6 +144,8 @@ def _result(event: Event, number: int | None) -> Moment:
     told = [str(event.category)]
     if envelope.get("result"):
         told.append(_values(envelope["result"]))
+    if envelope.get("refusal"):
+        told.append(f"refusal: {_cut(str(envelope['refusal']))}")
     if envelope["retry"] != "none":
         told.append(f"retry: {envelope['retry']}")
     return Moment(event.time, "tool", f"says {'; '.join(told)}", "ok" if envelope["ok"] else "not-ok", number)
@@ -195,8 +197,10 @@ _LANE_OF = {
 _NAMES = {
     "client_timeout": "gives up waiting",
     "dispatch_started": "the request leaves",
+    "remote_ended": "ended a command",
     "remote_received": "received",
     "remote_responded": "answered",
+    "remote_started": "started a command",
     "request_constructed": "builds the request",
     "response_write_delayed": "holds its answer back",
 }
