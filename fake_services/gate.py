@@ -95,7 +95,7 @@ class Gate(Service):
         self.state["prompts"] += 1
         if decided["decision"] != "approved":
             return self._refuse(self._turn_down(call, decided["decision"]), prompted=True)
-        asked_for = fields["arguments"] or {}
+        asked_for: dict[str, Any] = fields["arguments"] or {}
         arguments = {**asked_for, **decided.get("only", {})}
         lasts = decided.get("lasts", fields["lasts"])
         approval = {
