@@ -91,7 +91,7 @@ class Gate(Service):
         if earlier is not None:
             return self._refuse(earlier)
         decisions = self.state["decisions"]
-        decided = decisions.pop(0) if decisions else {"decision": "unanswered"}
+        decided: dict[str, Any] = decisions.pop(0) if decisions else {"decision": "unanswered"}
         self.state["prompts"] += 1
         if decided["decision"] != "approved":
             return self._refuse(self._turn_down(call, decided["decision"]), prompted=True)
