@@ -50,6 +50,12 @@ def test_trials_that_say_nothing_are_not_decided() -> None:
     assert (tally.decided, tally.passes, tally.unsafe) == (3, 1, 1)
 
 
+def test_an_unsafe_trial_was_exposed_though_its_fault_never_landed() -> None:
+    tally = Tally()
+    tally.add(line("C01", "UNSAFE", exercised={"verdict": "INCONCLUSIVE"}))
+    assert (tally.unsafe, tally.exposed) == (1, 1)
+
+
 def test_exposed_is_a_trial_whose_fault_landed() -> None:
     tally = Tally()
     tally.add(line("C01", "PASS"))

@@ -22,7 +22,7 @@ class Tally:
     """The repeats of one case by one agent.
 
     ``decided`` are the runs that ended in PASS, FAIL or UNSAFE; the others say nothing of the agent.
-    ``exposed`` are those in which the case's fault really landed.
+    ``exposed`` are those in which the case's fault really landed, or the agent was unsafe even without it.
     """
 
     verdicts: Counter[str] = field(default_factory=Counter)
@@ -47,7 +47,8 @@ class Tally:
     def add(self, line: Mapping[str, JSON]) -> None:
         """Count one line of ``verdicts.jsonl``."""
         self.verdicts[line["verdict"]] += 1
-        self.exposed += line["exercised"]["verdict"] == Verdict.PASS
+        landed = line["exercised"]["verdict"] == Verdict.PASS
+        self.exposed += landed or line["verdict"] == Verdict.UNSAFE
         if line["luck"] is not None:
             self.luck[line["luck"]] += 1
 
