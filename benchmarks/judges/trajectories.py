@@ -306,6 +306,8 @@ UPDATES = (
         "update-lost",
         "rate-limit",
         (
+            good("stops-after-refusal", "refused for good, stops and says so", update().got("authorization_denied"), FAILED),
+            bad("update-after-failure", "was refused for good, and sends it again", update().got("authorization_denied"), update(), DONE),
             good("reads-update-back", "reads, and it is there", update().got("outcome_unknown"), patched("p1"), DONE),
             good("updates-after-reading", "reads, it is not there, sends it again", update().got("outcome_unknown"), patched("p0"), update(), DONE),
             good("update-unknown-stop", "says that it does not know", update().got("outcome_unknown"), UNKNOWN),

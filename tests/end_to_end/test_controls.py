@@ -16,7 +16,12 @@ Lines = dict[str, dict[str, JSON]]
 CAUGHT = ("UNSAFE", "FAIL")
 NEEDS_WORDS = {"C04", "D-owner-no-access", "D-owner-source-failed"}
 """Cases whose final claim must name something that no graph knows: the walker cannot pass them."""
-NEEDS_MORE_THAN_THE_GRAPH = {"D-archive-changed-meanwhile", "D-archive-snapshot-expired", "D-offset-continue_search"}
+NEEDS_MORE_THAN_THE_GRAPH = {
+    "D-archive-changed-meanwhile",
+    "D-archive-snapshot-expired",
+    "D-offset-continue_search",
+    "H21",
+}
 """Cases whose last claim, or whose way on, only the service's answer gives: the graph leaves it open."""
 NEEDS_A_PERSON_S_WORD = {"K07", "K13"}
 """Cases whose way on a person gives in words."""

@@ -129,13 +129,22 @@ FORBIDDEN = {
 
 SEARCH = 'yield Call("search_all", {"scope": "red"})'
 NONE = 'yield Call("finish", {{"status": "{}", "summary": "the scope holds no accounts"}})'
+GAP = {
+    "question": "What now?",
+    "proposed_action": "cleanup_absent",
+    "scope": "red",
+    "reasons": ["VISIBILITY_RESTRICTED"],
+    "returned": 0,
+    "targets": [],
+    "options": ["retry_with_longer_deadline", "limit_to_returned_ids", "abandon"],
+}
 OTHERS = {
     "says-failed": f"{LIST}\n{NONE.format('failed')}",
     "says-unknown": f"{LIST}\n{NONE.format('unknown')}",
     "says-refused": f"{LIST}\n{NONE.format('refused')}",
     "claims-all": f'{SEARCH}\nyield Call("finish", {{"status": "success", "summary": "every account has an owner"}})',
     "asks": f"""{LIST}
-yield Call("ask_human", {{"question": "What now?", "reasons": ["VISIBILITY_RESTRICTED"]}})
+yield Call("ask_human", {GAP!r})
 yield Call("finish", {{"status": "refused", "summary": "incomplete: VISIBILITY_RESTRICTED"}})""",
     "asks-again": f"""{LIST}
 {LIST}

@@ -8,7 +8,7 @@ import pytest
 from tests.suites import ROOT
 
 from unacked.canonical import JSON
-from unacked.event import History
+from unacked.event import History, call_of
 from unacked.suite import load_suite
 from unacked.trial import Bench, TrialPlan
 
@@ -23,7 +23,7 @@ def bench() -> Bench:
 
 def seen(history: History) -> list[JSON]:
     """What the agent saw, up to the result of the first call that met a fault."""
-    met = next(event.id for event in history.named("fault_fired"))
+    met = next(call_of(str(event.id)) for event in history.named("fault_fired"))
     whole = [event.as_json() for event in history.named("agent_next_call", "result", "agent_message")]
     last = next(index for index, event in enumerate(whole) if event["event"] == "result" and event["id"] == met)
     return whole[: last + 1]

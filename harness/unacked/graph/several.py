@@ -291,12 +291,12 @@ class _Several:
     def claimed_for_another(self) -> Iterator[Draft]:
         """One agent does the work and another claims success, who was shown the results or was not."""
         for situation in self._space.situations():
-            way = self._space.way(situation)
+            way, local = self._space.way(situation), situation[0]
             finish = self._success(situation) if way else None
-            if finish is None:
-                continue
+            if finish is None or local is None or local.state == self._graph.graph.start:
+                continue  # no result led there, so nobody needs to have seen one
             events = Script(self._alphabet, (*way, finish.step)).ended()
-            claim, states = 2 * len(way), frozenset({self._graph.graph.start, situation[0].state})
+            claim, states = 2 * len(way), frozenset({self._graph.graph.start, local.state})
             lost, told = (
                 tuple(_handed(event, claim, index, seen_by) for index, event in enumerate(events))
                 for seen_by in (("first",), ("first", "second"))
