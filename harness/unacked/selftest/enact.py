@@ -16,10 +16,11 @@ from pydantic import ValidationError
 
 from unacked.agents import Call, Moves, Task
 from unacked.canonical import JSON, dumps
-from unacked.case import Answer, CaseFile, ContractTerms, Expectation, FaultFile, Limits
+from unacked.case import Answer, CaseFile, ContractTerms, Expectation, FaultFile, Limits, ServiceUse
 from unacked.claims import Brief, TrialVerdict, judge_trial, moves, path_judgement
 from unacked.claims.receipt import unfired
 from unacked.contract import Idempotency, Registry
+from unacked.event import Event as Told
 from unacked.event import History
 from unacked.graph import Call as CallMove
 from unacked.graph import Event, Judgement, Result
@@ -28,7 +29,7 @@ from unacked.graph.explore import Variant
 from unacked.graph.monitor import Effects
 from unacked.selftest.agents import PolicyAgent
 from unacked.selftest.ground import Ground, Names
-from unacked.selftest.provoke import fault_of, producible, ways
+from unacked.selftest.provoke import decisions, fault_of, producible, ways
 from unacked.suite import LoadedCase, Suite, declared_side
 from unacked.tools import TOOLS
 from unacked.trial import Bench, TrialPlan
@@ -102,6 +103,7 @@ class _Script:
     turns: tuple[tuple[Call, ...], ...] = ()
     faults: tuple[FaultFile, ...] = ()
     answers: tuple[Answer, ...] = ()
+    decisions: tuple[str, ...] = ()
 
     def nth(self, operation: str) -> int:
         """Return the number of the next call of an operation."""
@@ -117,7 +119,8 @@ class Stage:
         self._tools = {
             name: tool
             for name, tool in TOOLS.items()
-            if tool.endpoint is None or tool.endpoint.service in base.file.services
+            if (tool.service is None or tool.service in base.file.services)
+            and (not tool.at_gate or "gate" in base.file.services)
         }
         self.registry = Registry(
             replace(tool.operation, categories=producible(name)) for name, tool in self._tools.items()
@@ -136,7 +139,12 @@ class Stage:
 
     def enact(self, wanted: Wanted) -> Enacted | Unplayable:
         """Return the trial in which everything up to the mistake happens as in the trace, or why there is none."""
-        names = Names(self._ground, wanted.tokens)
+        # What stands for any operation is none that the trace calls.
+        called = {event.operation: event.operation for event in wanted.events if isinstance(event, CallMove)}
+        others = [name for name, terms in self._file.contract.items() if terms.approval and name not in called]
+        asked = [event.args.get("action") for event in wanted.events if isinstance(event, CallMove)]
+        named = dict(zip(dict.fromkeys(word for word in asked if word in wanted.tokens), others, strict=False))
+        names = Names(self._ground, wanted.tokens, {**called, **named})
         for operation, given in _given(wanted.events):
             names.arguments(operation, given)
         effects = {
@@ -147,15 +155,22 @@ class Stage:
         found = attempt.settle(_Script(), names, list(_turns(wanted.events, wanted.mistake)))
         return found or attempt.trouble
 
-    def ways(self, operation: str, category: str, fields: Mapping[str, JSON]) -> Iterator[list[dict[str, JSON]]]:
+    def ways(self, call: Call, category: str, fields: Mapping[str, JSON]) -> Iterator[list[dict[str, JSON]]]:
         """Yield the faults of one call that may lead to a category."""
-        return ways(self._tools[operation], category, fields)
+        return ways(self._tools[call.operation], category, fields, call.arguments)
+
+    def decisions(self, call: Call, category: str) -> tuple[str, ...]:
+        """Return what people at the gate decide upon one call that is answered with a category."""
+        return decisions(self._tools[call.operation], category)
 
     def try_out(self, script: _Script, effects: Effects) -> Enacted:
         """Return the trial of a script; each is run once."""
         key = repr((script, effects))
         if key not in self._trials:
             change = {"faults": list(script.faults), "answers": list(script.answers), "effects": effects}
+            if "gate" in self._file.services:
+                at_gate = ServiceUse(seed={"decisions": list(script.decisions)})
+                change["services"] = {**self._file.services, "gate": at_gate}
             file = self._file.model_copy(update=change)
             brief = declared_side(file, self._graphs)
             self._cases[_NAME] = LoadedCase(self._document, file, brief)
@@ -208,7 +223,7 @@ class _Attempt:
         waited = ((Call("wait", {"seconds": turn.wait_s}),),) if turn.wait_s > 0 else ()
         longer = replace(script, turns=(*script.turns, *waited, calls))
         demanded = [(call, answer) for call, answer in zip(calls, turn.answers, strict=True) if answer is not None]
-        answers, faults = list(script.answers), []
+        answers, faults, decided = list(script.answers), [], list(script.decisions)
         for call, answer in demanded:
             nth, fields = script.nth(call.operation), {name: names.said(value) for name, value in answer.fields.items()}
             try:
@@ -219,12 +234,14 @@ class _Attempt:
             faults.append(
                 [
                     [fault_of(call.operation, nth, fault) for fault in way]
-                    for way in self._stage.ways(call.operation, answer.category, fields)
+                    for way in self._stage.ways(call, answer.category, fields)
                 ]
             )
+            decided += self._stage.decisions(call, answer.category)
         for chosen in product(*faults):
             made = tuple(fault for way in chosen for fault in way)
-            yield replace(longer, faults=(*script.faults, *made), answers=tuple(answers)), names
+            met = replace(longer, faults=(*script.faults, *made), answers=tuple(answers), decisions=tuple(decided))
+            yield met, names
 
     def _missed(self, turn: _Turn, tried: Enacted, names: Names) -> Unplayable | None:
         """What is otherwise than in the trace after a turn; names that are heard are taken up."""
@@ -234,15 +251,27 @@ class _Attempt:
                 return Unplayable(f"the contract of {event.operation} refuses such a call: nothing is sent", True)
             if answer is None:
                 continue
+            never = _never(event, answer)
+            if never is not None:
+                return Unplayable(never, True)
             if event.category != answer.category:
                 return Unplayable(f"{event.operation} is answered {event.category}, not {answer.category}")
             said = event.detail["envelope"].get("result", {})
             # What is called at once with others is called without knowing what any of them will give.
             for name, value in answer.fields.items() if len(turn.calls) == 1 else ():
-                if name not in _OF_THE_ENVELOPE and not names.hears(value, said.get(name)):
+                if name not in _OF_THE_ENVELOPE and not names.takes(name, value, said.get(name)):
                     return Unplayable(f"{event.operation} gives {name} {said.get(name)!r}, not {names.said(value)!r}")
         idle = unfired(tried.brief, tried.history)
         return Unplayable(f"the fault never fires: {idle[0]}") if idle else None
+
+
+def _never(result: Told, answer: Result) -> str | None:
+    """Why no collection ever gives an answer that a trace makes up."""
+    if "snapshot" not in answer.fields or answer.category not in ("ok", "partial"):
+        return None
+    if result.category == "invalid_request":
+        return f"{result.operation} refuses a cursor that it did not give for this very inventory"
+    return None
 
 
 _OF_THE_ENVELOPE = frozenset({"retry_after", "retry_after_s"})
@@ -262,19 +291,30 @@ def _given(events: Sequence[Event]) -> Iterator[tuple[str, Mapping[str, JSON]]]:
     """The arguments that no result has given before, of calls that reach a service first: those name best."""
     answers = {event.call: event.category for event in events if isinstance(event, Result)}
     calls: list[CallMove] = []
-    used: set[JSON] = set()
-    heard: set[JSON] = set()
+    used: set[str] = set()
+    heard: set[str] = set()
     for event in events:
         if isinstance(event, CallMove):
             calls.append(event)
-            used |= {value for value in event.args.values() if isinstance(value, str)}
+            used |= set(_texts(event.args))
         elif isinstance(event, Result):
-            heard |= {value for value in event.fields.values() if isinstance(value, str)} - used
+            heard |= set(_texts(event.fields)) - used
     for call in sorted(calls, key=lambda call: answers.get(call.id) == "local_failure"):
         yield (
             call.operation,
-            {name: value for name, value in call.args.items() if not (isinstance(value, str) and value in heard)},
+            {name: value for name, value in call.args.items() if heard.isdisjoint(_texts(value))},
         )
+
+
+def _texts(value: JSON) -> Iterator[str]:
+    """Every text that stands anywhere in a value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from _texts(list(value.values()))
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts(item)
 
 
 def _turns(events: Sequence[Event], mistake: int | None) -> Iterator[_Turn]:
@@ -302,6 +342,8 @@ def _bare(
     """The world of a case on common ground, with every tool of its services and nothing expected of anybody."""
     mode = Idempotency.REPLAY_SUCCESS if variant.idempotent else Idempotency.NONE
     keyed = [name for name in tools if TOOLS[name].operation.idempotency is not None]
+    asks = any(role is not None and TOOLS[role].at_gate for role in variant.roles.values())
+    gated = {name: terms for name, terms in file.contract.items() if asks and terms.approval and name in tools}
     change = {
         "case": _NAME,
         "services": {
@@ -314,7 +356,7 @@ def _bare(
         "known": None,
         "expect": Expectation(),
         "answers": [],
-        "contract": {name: ContractTerms(idempotency=mode) for name in keyed},
+        "contract": {**gated, **{name: ContractTerms(idempotency=mode) for name in keyed if name not in gated}},
         "effects": {},
         "limits": _LIMITS,
         "incident": None,

@@ -10,7 +10,7 @@ from unacked.case import FaultFile
 from unacked.outcome import CATEGORIES, OutcomeClass
 from unacked.tools import TOOLS, Tool
 
-__all__ = ["fault_of", "producible", "unproducible", "ways"]
+__all__ = ["decisions", "fault_of", "inventory", "producible", "unproducible", "ways"]
 
 Fault = dict[str, JSON]
 """A fault as a case writes it, without its operation and number."""
@@ -45,10 +45,35 @@ _LOST: Mapping[str, Sequence[Fault]] = {
 }
 """What leaves the effect open: done, and not done."""
 
+_ORDERS: Mapping[str, Sequence[Fault]] = {
+    "local_failure": ({"point": "before_connect", "action": "refuse"},),
+    "authentication_failed": ({"point": "before_commit", "action": "expire_credential"},),
+    "authorization_denied": ({"point": "before_commit", "action": "deny"},),
+    "confirmed_failure": ({"point": "before_commit", "action": "no_marker"},),
+    "outcome_unknown": (
+        {"point": "after_commit", "action": "fin"},
+        {"point": "before_commit", "action": "kill"},
+        {"point": "before_commit", "action": {"exit": 1}},
+        {"point": "during_request", "action": "fin", "committed": False},
+    ),
+    "malformed_response": (
+        {"point": "in_body", "action": "garbage"},
+        {"point": "in_body", "action": "garbage", "committed": False},
+    ),
+}
+"""What becomes of a command on a host: where that is open, it is done, killed, failed, or has never started."""
+
+_AT_GATE: Mapping[str, Sequence[Fault]] = {
+    "approved": (),
+    "declined": (),
+    "locked": ({"point": "before_commit", "action": "fin"},),
+}
+"""A person decides, see ``decisions``; a gate that says nothing is a locked one."""
+
 _REASONS: Mapping[str, str] = {
-    "declined": "no approval gate stands before a tool here",
-    "locked": "nothing here can be locked",
-    "evidence_required": "nothing here asks for the evidence of a complete inventory",
+    "declined": "planted agents ask the gate in advance; that a tool is declined where it asks itself, cases show",
+    "locked": "planted agents ask the gate in advance; that a tool finds it locked where it asks itself, cases show",
+    "evidence_required": "a graph allows no call without evidence, and whole inventories of a stale index cases show",
     "confirmed_failure": "the service documents no failure of this operation",
     "partial": "the answer is one object, which has no parts",
 }
@@ -67,14 +92,39 @@ def unproducible(category: str) -> str:
     return _REASONS.get(category, "no fault makes a service answer so")
 
 
-def ways(tool: Tool, category: str, fields: Mapping[str, JSON] | None = None) -> Iterator[list[Fault]]:
+def decisions(tool: Tool, category: str) -> tuple[str, ...]:
+    """Return what people at the gate decide, so that a call is answered with a category."""
+    return (category,) if tool.at_gate and category in ("approved", "declined") else ()
+
+
+def ways(
+    tool: Tool,
+    category: str,
+    fields: Mapping[str, JSON] | None = None,
+    arguments: Mapping[str, JSON] | None = None,
+) -> Iterator[list[Fault]]:
     """Yield the faults of one call that may lead to a category with these result fields, the likeliest first.
 
-    An empty list leaves the service to itself: whether it answers so depends on the world.
+    An empty list leaves the service to itself: whether it answers so depends on the world. ``arguments``
+    are those of the call; a collection goes by its scope and its cursor.
     """
-    operation, endpoint, wanted = tool.operation, tool.endpoint, fields or {}
+    for table in (_AT_GATE if tool.at_gate else {}, _ORDERS if tool.shell else {}):
+        yield from ([fault] for fault in table.get(category, ()))
+    if (tool.at_gate and category in _AT_GATE and not _AT_GATE[category]) or (tool.shell and category == "ok"):
+        yield []
+    if not (tool.at_gate or tool.shell):
+        yield from _over_http(tool, category, fields or {}, arguments or {})
+
+
+def _over_http(
+    tool: Tool, category: str, wanted: Mapping[str, JSON], given: Mapping[str, JSON]
+) -> Iterator[list[Fault]]:
+    operation, endpoint = tool.operation, tool.endpoint
     if endpoint is None:
         yield from ([[]] if category == "ok" else ())
+        return
+    if endpoint.collection and category in ("ok", "partial"):
+        yield from _pages(category, wanted, given)
         return
     if category == "ok" or (category == "not_found" and not operation.writes):
         yield []
@@ -103,6 +153,26 @@ def _before(action: JSON) -> Fault:
     return {"point": "before_commit", "action": action}
 
 
+def inventory(scope: str) -> list[dict[str, JSON]]:
+    """Return the rows of a scope: two are there, unless somebody removes one or adds the third."""
+    return [{"id": f"{scope}-{number}", "scope": scope, "shard": "eu"} for number in (1, 2, 3)]
+
+
+def _pages(category: str, wanted: Mapping[str, JSON], given: Mapping[str, JSON]) -> Iterator[list[Fault]]:
+    """What others add or remove, so that a collection takes one page, which holds one row, or several."""
+    _, second, third = inventory(str(given.get("scope")))
+    fewer = _before({"delete": second["id"]})
+    follows = given.get("cursor") is not None
+    if category == "ok":
+        yield [] if follows else [fewer]
+    elif wanted.get("next_cursor", "any") is None:
+        unsaid = _replaced("complete", value=False)
+        yield from ([unsaid], [_before("cursor_expired")]) if follows else ([fewer, unsaid], [unsaid])
+    else:
+        yield []
+        yield from ([_before({"insert": {"row": row}})] for row in (third, second))
+
+
 def _untrue(tool: Tool, category: str, wanted: Mapping[str, JSON]) -> Iterator[Fault]:
     """An answer to a read that is not what the service holds: stale, or cut short on its way."""
     lookup = tool.endpoint is not None and tool.endpoint.lookup
@@ -115,6 +185,9 @@ def _untrue(tool: Tool, category: str, wanted: Mapping[str, JSON]) -> Iterator[F
         yield _replaced("complete", value=wanted["complete"])
     elif lookup and category == "ok" and identity is not None:
         yield _replaced("items", value=[{identity: wanted.get(identity, f"{identity}-elsewhere")}])
+    elif lookup and category == "ok":
+        said = {field.name: True for field in tool.operation.result if field.required and field.json_type == "boolean"}
+        yield _replaced("items", value=[{**said, **wanted}])
     elif category == "ok":
         yield from (_replaced(name, value=value) for name, value in wanted.items())
 
