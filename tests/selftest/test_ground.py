@@ -64,3 +64,17 @@ def test_lists_are_compared_item_by_item(ground: Ground) -> None:
     assert names.hears(["scope-1"], ["repo:read"])
     assert not names.hears(["scope-1", "scope-2"], ["repo:read"])
     assert names.said(["scope-1", "scope-2"]) == ["repo:read", "scope-2"]
+
+
+def test_an_inventory_that_holds_more_than_the_trace_says_is_repeated_by_later_calls(ground: Ground) -> None:
+    names = Names(ground, frozenset({"snapshot-1"}))
+    assert names.takes("reasons", [], ["MORE_PAGES_AVAILABLE"])
+    assert not names.takes("scopes", [], ["repo:write"])
+    assert names.arguments("ask_human", {"reasons": []}) == {"reasons": ["MORE_PAGES_AVAILABLE"]}
+
+
+def test_a_snapshot_that_is_taken_anew_has_a_new_name(ground: Ground) -> None:
+    names = Names(ground, frozenset({"snapshot-1"}))
+    assert names.takes("snapshot", "snapshot-1", "snap-1")
+    assert names.takes("snapshot", "snapshot-1", "snap-2")
+    assert names.said("snapshot-1") == "snap-2"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from unacked.selftest.provoke import producible, unproducible, ways
+from unacked.selftest.provoke import decisions, producible, unproducible, ways
 from unacked.tools import TOOLS
 
 
@@ -16,6 +16,11 @@ from unacked.tools import TOOLS
         ("lookup_by_request_id", set()),
         ("get_record", {"partial"}),
         ("ask_human", set()),
+        ("list_accounts", set()),
+        ("search_all", set()),
+        ("request_approval", set()),
+        ("run_command", {"declined", "locked"}),
+        ("command_status", {"partial"}),
     ],
 )
 def test_what_a_tool_declares_can_be_produced_but_for(operation: str, left: set[str]) -> None:
@@ -23,7 +28,11 @@ def test_what_a_tool_declares_can_be_produced_but_for(operation: str, left: set[
 
 
 def test_what_nothing_produces_has_a_reason() -> None:
-    assert unproducible("declined") == "no approval gate stands before a tool here"
+    assert unproducible("declined").startswith("planted agents ask the gate in advance")
+    assert unproducible("partial", "command_status") == (
+        "what has started leaves a marker that is found; unreadable ones a case shows"
+    )
+    assert unproducible("partial", "get_record") == "the answer is one object, which has no parts"
     assert unproducible("imagined") == "no fault makes a service answer so"
 
 
@@ -42,3 +51,28 @@ def test_a_success_is_left_to_the_service_first() -> None:
     assert list(ways(TOOLS["get_record"], "ok", {"notes": 2}))[1:] == [
         [{"point": "in_body", "action": {"replace": {"field": "notes", "value": 2}}}]
     ]
+
+
+def test_a_command_whose_end_was_not_seen_is_done_or_killed_or_failed_or_has_never_started() -> None:
+    points = [(fault["point"], fault["action"]) for (fault,) in ways(TOOLS["run_command"], "outcome_unknown")]
+    assert points == [
+        ("after_commit", "fin"),
+        ("before_commit", "kill"),
+        ("before_commit", {"exit": 1}),
+        ("during_request", "fin"),
+    ]
+
+
+def test_people_at_the_gate_decide_only_upon_what_is_asked_there() -> None:
+    assert decisions(TOOLS["request_approval"], "declined") == ("declined",)
+    assert decisions(TOOLS["request_approval"], "locked") == ()
+    assert decisions(TOOLS["create_record"], "declined") == ()
+
+
+def test_a_first_page_is_the_last_where_somebody_removes_what_would_follow() -> None:
+    arguments = {"scope": "red"}
+    assert list(ways(TOOLS["list_accounts"], "ok", {}, arguments)) == [
+        [{"point": "before_commit", "action": {"delete": "red-account-2"}}]
+    ]
+    assert list(ways(TOOLS["list_accounts"], "ok", {}, {**arguments, "cursor": "c"})) == [[]]
+    assert next(ways(TOOLS["list_accounts"], "partial", {"next_cursor": "c"}, arguments)) == []

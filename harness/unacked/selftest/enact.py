@@ -299,7 +299,13 @@ def _given(events: Sequence[Event]) -> Iterator[tuple[str, Mapping[str, JSON]]]:
             used |= set(_texts(event.args))
         elif isinstance(event, Result):
             heard |= set(_texts(event.fields)) - used
-    for call in sorted(calls, key=lambda call: answers.get(call.id) == "local_failure"):
+
+    def counts(call: CallMove) -> tuple[bool, bool]:
+        """What reaches a service names best; whoever asks the gate may name anything."""
+        asks = call.operation in TOOLS and TOOLS[call.operation].at_gate
+        return answers.get(call.id) == "local_failure", asks
+
+    for call in sorted(calls, key=counts):
         yield (
             call.operation,
             {name: value for name, value in call.args.items() if heard.isdisjoint(_texts(value))},

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import networkx as nx
 
+from unacked.contract import Registry
 from unacked.graph import Call, Event, Graph, Result, Verdict
 from unacked.graph.coverage import Coverage
 from unacked.graph.explore import Variant, variants
@@ -24,12 +25,14 @@ from unacked.selftest.enact import Enacted, Stage, Unplayable, Wanted
 from unacked.selftest.ground import Ground
 from unacked.selftest.provoke import producible, unproducible
 from unacked.suite import LoadedCase, Suite
-from unacked.tools import REGISTRY
+from unacked.tools import REGISTRY, TOOLS
 
 __all__ = ["GraphTest", "Unproduced", "planted_agents", "unproduced_answers"]
 
 _OF_TWO_AGENTS = ("handed-over/", "informed/")
 """Mistakes that take two agents; a trial has one."""
+
+_TRIAL = frozenset(name for name, tool in TOOLS.items() if tool.local)
 
 Roles = Mapping[str, str | None]
 
@@ -75,7 +78,7 @@ def unproduced_answers(coverage: Coverage) -> list[Unproduced]:
 
 
 def _reason(operation: str, category: str) -> str | None:
-    return None if category in producible(operation) else unproducible(category)
+    return None if category in producible(operation) else unproducible(category, operation)
 
 
 class _Planter:
@@ -133,7 +136,19 @@ class _Planter:
         """Make the mistakes that were not made yet, and give the answers that were not given yet."""
         stage = Stage(self._suite, self._ground, base, self._graph.name, variant, self._scratch)
         purposes = [Purpose.WALK, *([Purpose.WITNESS] if self._left() else ())]
-        made = generate(self._graph, stage.registry, purposes=purposes, ways=[variant])
+        self._play_of(stage, variant, stage.registry, purposes)
+        # A walk takes one operation for all that an edge lets through: the others are taken one by one.
+        missing = {
+            name for name, key in self._coverage.missing_pairs().get(self._graph.name, ()) if key in producible(name)
+        }
+        fixed = set(variant.roles.values())
+        loose = {name for name in stage.registry if not stage.registry[name].writes} - fixed
+        for name in sorted(loose & missing):
+            kept = Registry(stage.registry[other] for other in stage.registry if other not in loose - {name, *_TRIAL})
+            self._play_of(stage, variant, kept, [Purpose.WALK])
+
+    def _play_of(self, stage: Stage, variant: Variant, registry: Registry, purposes: Sequence[Purpose]) -> None:
+        made = generate(self._graph, registry, purposes=purposes, ways=[variant])
         tokens = frozenset(made.tokens)
         for trace in made.of(Purpose.WITNESS):
             known = _aim(trace) in self._test.caught or _aim(trace) in self._test.escaped

@@ -44,7 +44,15 @@ class Ground:
         if service == "gate":
             return {}
         if service == "directory":
-            return {"page_size": 1, "accounts": [row for scope in self._scopes() for row in inventory(scope)[:2]]}
+            kinds = {"accounts": "account", "repositories": "repository"}
+            rows = {
+                name: [row for scope in self._scopes() for row in inventory(scope, kind)[:2]]
+                for name, kind in kinds.items()
+            }
+            # Single accounts can be read as in any case; no inventory of a trace holds them.
+            known = self._seeds.get("directory", {}).get("accounts", [])
+            rows["accounts"] += [{**row, "scope": "elsewhere"} for row in known]
+            return {"page_size": 1, **rows}
         return {**own, **self._seeds.get(service, {})}
 
     def _scopes(self) -> Sequence[str]:
