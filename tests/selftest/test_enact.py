@@ -58,7 +58,7 @@ def test_the_id_that_a_create_gave_is_used_by_the_next_call(stage: Stage) -> Non
             ("attach_note", {"record_id": "record_id-1", "text": "text"}, "ok", {}),
         ),
     )
-    assert calls_of(tried)[1] == ("attach_note", {"record_id": "rec-1", "text": "checked by Asha"})
+    assert calls_of(tried)[1] == ("attach_note", {"record_id": "rec-3", "text": "checked by Asha"})
 
 
 def test_an_unknown_outcome_is_brought_about_with_the_effect_that_the_lookup_needs(stage: Stage) -> None:
