@@ -30,9 +30,9 @@ def test_what_a_tool_declares_can_be_produced_but_for(operation: str, left: set[
 def test_what_nothing_produces_has_a_reason() -> None:
     assert unproducible("declined").startswith("planted agents ask the gate in advance")
     assert unproducible("partial", "command_status") == (
-        "what has started leaves a marker that is found; unreadable ones a case shows"
+        "their hosts leave no marker unreadable; the case H21 has such a host"
     )
-    assert unproducible("partial", "get_record") == "the answer is one object, which has no parts"
+    assert unproducible("partial", "get_record") == "no fault leaves single fields of one object unread"
     assert unproducible("imagined") == "no fault makes a service answer so"
 
 

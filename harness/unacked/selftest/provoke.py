@@ -71,16 +71,16 @@ _AT_GATE: Mapping[str, Sequence[Fault]] = {
 """A person decides, see ``decisions``; a gate that says nothing is a locked one."""
 
 _REASONS: Mapping[str, str] = {
-    "declined": "planted agents ask the gate in advance; that a tool is declined where it asks itself, cases show",
-    "locked": "planted agents ask the gate in advance; that a tool finds it locked where it asks itself, cases show",
-    "evidence_required": "a graph allows no call without evidence, and whole inventories of a stale index cases show",
+    "declined": "planted agents ask the gate in advance; no tool of theirs asks it by itself",
+    "locked": "planted agents ask the gate in advance; no tool of theirs asks it by itself",
+    "evidence_required": "no inventory of theirs is stale, and graphs allow no call without one",
     "confirmed_failure": "the service documents no failure of this operation",
-    "partial": "the answer is one object, which has no parts",
+    "partial": "no fault leaves single fields of one object unread",
 }
 """Why nothing produces a category that a contract declares."""
 
 _NEVER: Mapping[tuple[str, str], str] = {
-    ("command_status", "partial"): "what has started leaves a marker that is found; unreadable ones a case shows",
+    ("command_status", "partial"): "their hosts leave no marker unreadable; the case H21 has such a host",
 }
 """Why nothing produces a category of one operation, although its kind is answered so."""
 
