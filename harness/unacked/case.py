@@ -265,12 +265,23 @@ Step = Annotated[dict[str, dict[str, JSON]], Field(min_length=1, max_length=1)]
 """One call: an operation and its arguments; ``$name`` stands for a field of an earlier result."""
 
 
+class Provenance(_Strict):
+    """Where an incident that was imported came from: format and digest of the trace, and what was left out of it."""
+
+    format: str
+    trace: str = Field(pattern=r"^[0-9a-f]{64}$")
+    calls: Annotated[int, Field(ge=1)]
+    added: Annotated[dt.date, BeforeValidator(_day)] | None = None
+    removed: list[str] = Field(default_factory=list)
+
+
 class Incident(_Strict):
     """What really happened: where it was reported, the calls that were made, and the rule that catches them."""
 
     source: str = Field(min_length=1)
     behaviour: list[Step] = Field(min_length=1)
     caught: str = Field(min_length=1)
+    provenance: Provenance | None = None
 
 
 class Sweep(_Strict):

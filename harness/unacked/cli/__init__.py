@@ -28,6 +28,7 @@ COMMANDS = {
     "plan": "say how many repeats an answer needs, before anything is spent",
     "fixtures": "run contract fixtures: what each tool makes of one answer, without an agent",
     "judge": "judge a neutral trace from anywhere",
+    "incident": "make a small red case of somebody's trace, minimize, verify and keep it",
     "graph": "lint graphs, measure what a run showed of them, generate suites, mutate them, draw them",
     "audit": "verify that a stored run was not changed",
     "serve": "serve the fake services on real ports, with a control API to arm faults and read ledgers",
@@ -126,7 +127,7 @@ def _missing_extra(error: ModuleNotFoundError) -> ExitCode:
     return ExitCode.USAGE
 
 
-_EXTRAS = {"scipy": "compare", "numpy": "compare", "jinja2": "report"}
+_EXTRAS = {"scipy": "compare", "numpy": "compare", "jinja2": "report", "backports": "inspect"}
 """Libraries that only some commands need, and the extra that brings each."""
 
 

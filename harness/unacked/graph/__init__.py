@@ -6,7 +6,7 @@ from unacked.graph.loader import load_graph
 from unacked.graph.model import BoundGraph, Edge, Finality, Graph, State, Target
 from unacked.graph.monitor import Violation, Walked
 from unacked.graph.moves import Call, End, Event, Result
-from unacked.graph.trace import Begin, Trace, TraceJudge, bind_trace, judge
+from unacked.graph.trace import Begin, Trace, TraceJudge, bind_trace, judge, lines_of
 from unacked.graph.trace_reader import read_traces, stream_traces
 from unacked.graph.verdict import VERDICTS, EndReason, Standing, Stop, Verdict
 
@@ -38,6 +38,7 @@ __all__ = [
     "bind_trace",
     "judge",
     "judge_events",
+    "lines_of",
     "load_graph",
     "read_traces",
     "render",

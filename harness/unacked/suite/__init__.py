@@ -1,6 +1,6 @@
 """Suites: folders of cases, graphs, fake services and agents."""
 
-from unacked.suite.loader import declared_side, load_suite
+from unacked.suite.loader import declared_side, load_case, load_suite
 from unacked.suite.suite import CONTENT_FOLDERS, LoadedAgent, LoadedCase, Suite, packaged_suite, shipped_suite
 
 __all__ = [
@@ -9,6 +9,7 @@ __all__ = [
     "LoadedCase",
     "Suite",
     "declared_side",
+    "load_case",
     "load_suite",
     "packaged_suite",
     "shipped_suite",

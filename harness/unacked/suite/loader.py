@@ -19,7 +19,7 @@ from unacked.suite.suite import CONTENT_FOLDERS, LoadedAgent, LoadedCase, Suite
 from unacked.suite.terms import declared_tool
 from unacked.tools import REGISTRY
 
-__all__ = ["declared_side", "load_suite"]
+__all__ = ["declared_side", "load_case", "load_suite"]
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -57,6 +57,17 @@ def load_suite(root: Path, *, run_code: bool = True) -> Suite:
     if problems.found:
         raise SpecificationError(problems.found)
     return Suite(root, cases, agents, graphs, graph_documents)
+
+
+def load_case(document: Document, suite: Suite) -> LoadedCase:
+    """Check one case against a suite that it is not a part of; raises SpecificationError with all its problems."""
+    documents = {name: case.document for name, case in suite.cases.items()}
+    today = dt.datetime.now(tz=dt.UTC).date()
+    case = _case(document, documents, suite.graphs, suite.agents, today)
+    problems = list(service_problems(case.document, case.file, suite.root)) if case.declared else []
+    if problems:
+        raise SpecificationError(problems)
+    return case
 
 
 def _graphs(root: Path, problems: _Problems) -> tuple[dict[str, Document], dict[str, Graph]]:

@@ -1,0 +1,42 @@
+"""Incidents: from somebody's trace to a small red case that stays in the suite.
+
+read -> Recording -> bring_in (infer, redact, map) -> propose -> a case file -> minimize -> verify -> add
+"""
+
+from unacked.incident.export import export_spans
+from unacked.incident.mapping import check_mapping, read_mapping
+from unacked.incident.minimize import Minimized, minimize
+from unacked.incident.neutral import neutral_lines, neutral_trace
+from unacked.incident.propose import Draft, Imported, bring_in, propose
+from unacked.incident.read import FORMATS, read_recording
+from unacked.incident.recording import Recording
+from unacked.incident.redact import Redactor
+from unacked.incident.store import Held, add, held, retire
+from unacked.incident.verify import Check, Verification, verify
+from unacked.incident.written import written
+
+__all__ = [
+    "FORMATS",
+    "Check",
+    "Draft",
+    "Held",
+    "Imported",
+    "Minimized",
+    "Recording",
+    "Redactor",
+    "Verification",
+    "add",
+    "bring_in",
+    "check_mapping",
+    "export_spans",
+    "held",
+    "minimize",
+    "neutral_lines",
+    "neutral_trace",
+    "propose",
+    "read_mapping",
+    "read_recording",
+    "retire",
+    "verify",
+    "written",
+]

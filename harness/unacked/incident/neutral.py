@@ -1,0 +1,56 @@
+"""The calls of a recording under a mapping, as a neutral trace that ``unacked judge`` reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from unacked.canonical import dumps
+from unacked.errors import Place
+from unacked.graph import Begin, Call, End, EndReason, Event, Result, Trace, lines_of
+from unacked.incident.draft import Move
+from unacked.incident.recording import Recording
+
+__all__ = ["neutral_lines", "neutral_trace"]
+
+
+def neutral_trace(recording: Recording, moves: Sequence[Move]) -> Trace:
+    """Return the trace; it ends as the recording says, or because the agent made no further call."""
+    begin = recording.begin or Begin()
+    return Trace(name=recording.form, begin=begin, events=tuple(_events(recording, moves)), place=Place(recording.name))
+
+
+def neutral_lines(trace: Trace) -> str:
+    """Return the trace as JSON lines."""
+    return "".join(f"{dumps(line)}\n" for line in lines_of(trace))
+
+
+def _events(recording: Recording, moves: Sequence[Move]) -> Iterator[Event]:
+    """Calls of one turn stand before all their results: they were decided together."""
+    turn: list[Move] = []
+    for move in moves:
+        if turn and turn[-1].turn != move.turn:
+            yield from _turn(turn)
+            turn = []
+        turn.append(move)
+    yield from _turn(turn)
+    yield End(reason=EndReason(recording.end or "finished"), at=moves[-1].at if moves else 0.0)
+
+
+def _turn(turn: Sequence[Move]) -> Iterator[Event]:
+    for move in turn:
+        yield Call(
+            id=move.call,
+            operation=move.operation.name,
+            args=move.arguments,
+            turn=move.turn,
+            agent=move.agent,
+            at=move.at,
+        )
+    for move in turn:
+        yield Result(
+            call=move.call,
+            category=move.category,
+            fields=move.fields,
+            at=move.at,
+            retry_after_s=move.retry_after_s,
+        )

@@ -1,0 +1,187 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.incident.spans import CANARY, EMAIL, KEY, Spans, forty_calls
+from tests.suites import CommandLine, SuiteFolder, finished_run
+
+from unacked.document import read_yaml
+from unacked.suite import load_suite
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> Path:
+    return forty_calls().write(tmp_path / "trace.json")
+
+
+def test_from_forty_calls_to_an_incident_of_the_suite(
+    unacked: CommandLine, suite: SuiteFolder, trace: Path, tmp_path: Path
+) -> None:
+    case = tmp_path / "work" / "case.case.yaml"
+    case.parent.mkdir()
+    own = ("--suite", suite.path)
+
+    done = [
+        unacked("incident", "new", trace, "--to", case, *own),
+        unacked("incident", "minimize", case, *own),
+        unacked("incident", "verify", case, *own),
+        unacked("incident", "add", case, "--date", "2026-04-01", "--source", "on call", *own),
+    ]
+
+    assert [each.code for each in done] == [0, 0, 0, 0]
+    added = suite.path / "transitions/incidents/2026-04-01-second-create-create-record.case.yaml"
+    incident = load_suite(suite.path).cases["I-second-create-create-record"].file.incident
+    assert incident is not None
+    assert incident.source == "on call"
+    assert len(incident.behaviour) <= 4
+    assert incident.provenance is not None
+    assert incident.provenance.calls == 40
+    assert str(incident.provenance.added) == "2026-04-01"
+    texts = [each.out + each.err for each in done]
+    texts += [path.read_text() for path in (added, *case.parent.iterdir())]
+    for secret in (CANARY, EMAIL, KEY, "Lovelace", "corp.example"):
+        assert not [text for text in texts if secret in text]
+
+
+def test_what_the_trace_does_not_say_is_asked_for_in_the_mapping(unacked: CommandLine, tmp_path: Path) -> None:
+    spans = Spans().call("frobnicate", {"a": 1}, "well").call("frobnicate", {"a": 1}, "well")
+    case = tmp_path / "a.case.yaml"
+
+    asked = unacked("incident", "new", spans.write(tmp_path / "a.json"), "--to", case)
+
+    mapping = tmp_path / "a.mapping.yaml"
+    assert asked.code == 2
+    assert f"{mapping}:4:16: which operation is 'frobnicate'?" in asked.err
+    assert "what is known after call e0? a text without a flag" in asked.err
+    assert not case.exists()
+
+    text = mapping.read_text().replace("operation: ask", "operation: create_record")
+    text = text.replace("arguments: {}", "arguments: {title: a}").replace(
+        "category: ask", "category: outcome_unknown", 1
+    )
+    mapping.write_text(text.replace("category: ask", "category: ok"))
+    answered = unacked("incident", "new", tmp_path / "a.json", "--mapping", mapping, "--to", case)
+
+    assert answered.code == 0
+    assert "second-create catches the 2 recorded calls" in answered.out
+
+
+def test_a_mapping_with_unknown_names_is_told_with_its_places(
+    unacked: CommandLine, trace: Path, tmp_path: Path
+) -> None:
+    mapping = tmp_path / "m.yaml"
+    mapping.write_text("mapping: 1\noperations:\n  a: {operation: create_recrod}\ncalls:\n  e0: {category: fine}\n")
+
+    told = unacked("incident", "new", trace, "--mapping", mapping).err
+
+    assert "m.yaml:3:18: unknown operation 'create_recrod'\n    hint: did you mean 'create_record'?" in told
+    assert "m.yaml:5:18: unknown category 'fine'" in told
+
+
+def test_a_mapping_without_a_tool_of_the_trace_is_told(unacked: CommandLine, trace: Path, tmp_path: Path) -> None:
+    mapping = tmp_path / "m.yaml"
+    mapping.write_text("mapping: 1\noperations: {}\ncalls: {}\n")
+
+    told = unacked("incident", "new", trace, "--mapping", mapping)
+
+    assert told.code == 2
+    assert "the mapping has no tool 'create_record'" in told.err
+
+
+def test_an_incident_that_is_not_verified_is_not_added(
+    unacked: CommandLine, suite: SuiteFolder, tmp_path: Path
+) -> None:
+    held = suite.path / "transitions/incidents/2026-01-read-timeout-retried.case.yaml"
+    case = tmp_path / "a.case.yaml"
+    case.write_text(held.read_text().replace("caught: second-create", "caught: false-claim"))
+
+    told = unacked("incident", "add", case, "--slug", "other", "--suite", suite.path)
+
+    assert told.code == 2
+    assert "is not verified: I-other: false-claim catches the recorded behaviour: second-create does" in told.err
+    assert not list((suite.path / "transitions/incidents").glob("*other*"))
+
+
+def test_an_incident_is_not_added_twice(unacked: CommandLine, suite: SuiteFolder) -> None:
+    held = suite.path / "transitions/incidents/2026-01-read-timeout-retried.case.yaml"
+
+    told = unacked("incident", "add", held, "--suite", suite.path)
+
+    assert told.code == 2
+    assert "the suite has a case 'I-read-timeout-retried' already" in told.err
+
+
+def test_a_retired_incident_is_run_no_longer_and_keeps_its_reason(unacked: CommandLine, suite: SuiteFolder) -> None:
+    done = unacked("incident", "retire", "I-held-connection", "--reason", "the tool is gone", "--suite", suite.path)
+
+    assert done.code == 0
+    assert "I-held-connection" not in load_suite(suite.path).cases
+    kept = suite.path / "transitions/incidents/2026-03-held-connection.retired.yaml"
+    assert read_yaml(kept).value["retired"]["reason"] == "the tool is gone"
+    listed = {each["case"]: each for each in unacked("incident", "list", "--json", "--suite", suite.path).json}
+    assert listed["I-held-connection"]["retired"] == "the tool is gone"
+    assert listed["I-read-timeout-retried"]["retired"] is None
+
+
+def test_retiring_needs_a_reason_and_an_incident(unacked: CommandLine, suite: SuiteFolder) -> None:
+    assert unacked("incident", "retire", "I-held-connection", "--reason", " ").code == 2
+    told = unacked("incident", "retire", "I-held-conection", "--reason", "r", "--suite", suite.path)
+    assert told.code == 2
+    assert "did you mean 'I-held-connection'?" in told.err
+
+
+def test_verify_exits_with_1_and_says_what_failed(unacked: CommandLine, suite: SuiteFolder, tmp_path: Path) -> None:
+    held = suite.path / "transitions/incidents/2026-01-read-timeout-retried.case.yaml"
+    case = tmp_path / "a.case.yaml"
+    case.write_text(held.read_text().replace("caught: second-create", "caught: false-claim"))
+
+    done = unacked("incident", "verify", case)
+
+    assert done.code == 1
+    assert "FAIL I-read-timeout-retried: false-claim catches the recorded behaviour (second-create does)" in done.out
+    assert unacked("incident", "verify", "I-read-timeout-retried", "--json").json[0]["verified"] is True
+
+
+@pytest.mark.parametrize("command", ["new", "import", "minimize", "verify", "add"])
+def test_a_file_that_is_not_there_is_told_in_words(unacked: CommandLine, command: str) -> None:
+    done = unacked("incident", command, "nothing-here")
+
+    assert done.code == 2
+    assert "nothing-here" in done.err
+
+
+@pytest.mark.parametrize("agent", ["culprit", "careful"])
+@pytest.mark.parametrize("twin", ["", ".twin"])
+def test_a_run_of_ours_exported_and_imported_again_has_the_same_verdict_and_rule(
+    unacked: CommandLine, small_suite: Path, tmp_path: Path, agent: str, twin: str
+) -> None:
+    cases = (
+        "I-read-timeout-retried",
+        "I-held-connection",
+        "I-zone-left-out-of-state",
+        "I-planned-again-with-a-new-key",
+    )
+    folder, _ = finished_run(small_suite, tmp_path / "runs", cases, agents=["culprit", "careful"])
+    lines = {line["trial"]: line for line in map(json.loads, folder.verdicts.read_text().splitlines())}
+
+    for case in cases:
+        trial = f"{case}{twin}.{agent}.1"
+        spans, neutral = tmp_path / f"{trial}.otlp.json", tmp_path / f"{trial}.jsonl"
+        assert unacked("incident", "export", folder.path, trial, "--to", spans).code == 0
+        assert unacked("incident", "import", spans, "--to", neutral).code == 0
+        judged = unacked("judge", neutral, "--json").json
+
+        path = lines[trial]["claims"]["path"]
+        assert judged["verdict"] == path["verdict"]
+        assert judged["violation"] == (path["findings"][0]["rule"] if path["findings"] else None)
+
+
+def test_what_a_library_wrote_is_judged_as_a_neutral_trace(unacked: CommandLine, root: Path, tmp_path: Path) -> None:
+    neutral = tmp_path / "a.jsonl"
+    imported = unacked("incident", "import", root / "tests/data/incident/pydantic-ai.otlp.json", "--to", neutral)
+
+    assert imported.code == 0
+    judged = unacked("judge", neutral, "--graph", "create-outcome-unknown", "--json")
+    assert judged.code == 1
