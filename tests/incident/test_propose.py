@@ -157,3 +157,31 @@ def test_where_the_replay_was_answered_otherwise_it_is_told(loaded: Suite, tmp_p
     draft = made(imported(spans, tmp_path), loaded)
 
     assert "call e2 (create_record): recorded not_found, replayed ok" in draft.notes
+
+
+@pytest.mark.parametrize(
+    ("error", "category"),
+    [
+        ("422 unprocessable", "invalid_request"),
+        ("409 conflict", "conflict"),
+        ("401 unauthorized", "authentication_failed"),
+        ("403 forbidden", "authorization_denied"),
+        ("429 too many requests", "rate_limited"),
+        ("connection refused", "local_failure"),
+        ("connection reset by peer", "outcome_unknown"),
+        ("503 service unavailable", "outcome_unknown"),
+        ("invalid json", "malformed_response"),
+    ],
+)
+def test_the_fault_that_is_proposed_shows_the_agent_what_was_recorded(
+    loaded: Suite, tmp_path: Path, error: str, category: str
+) -> None:
+    given = {"title": "valve", "request_id": "r", "idempotency_key": "k"}
+    spans = Spans().call("create_record", given, error=error)
+    for key in ("l", "m"):
+        spans.call("create_record", {**given, "idempotency_key": key}, {"record_id": f"rec-{key}"})
+
+    draft = made(imported(spans, tmp_path), loaded)
+
+    assert draft.value["expect"]["result"]["category"] == category
+    assert not [note for note in draft.notes if note.startswith("call e0")]

@@ -323,9 +323,8 @@ _FAULTS: Mapping[str, tuple[Point, JSON]] = {
     "rate_limited": (Point.BEFORE_COMMIT, {"rate_limit": 30}),
     "authentication_failed": (Point.BEFORE_COMMIT, "expire_credential"),
     "authorization_denied": (Point.BEFORE_COMMIT, "deny"),
-    "invalid_request": (Point.BEFORE_COMMIT, {"status": {"code": 422}}),
-    "confirmed_failure": (Point.BEFORE_COMMIT, {"failure": 500}),
-    "conflict": (Point.AFTER_COMMIT, {"status": {"code": 409}}),
+    "invalid_request": (Point.BEFORE_COMMIT, {"failure": 422}),
+    "conflict": (Point.BEFORE_COMMIT, {"failure": 409}),
     "malformed_response": (Point.IN_BODY, "garbage"),
     "accepted": (Point.AFTER_COMMIT, "accept"),
 }
@@ -334,6 +333,9 @@ _FAULTS: Mapping[str, tuple[Point, JSON]] = {
 def _fault(move: Move, later: Sequence[Move]) -> tuple[Point, JSON, str] | None:
     if move.category == "rate_limited" and move.retry_after_s is not None:
         return Point.BEFORE_COMMIT, {"rate_limit": move.retry_after_s}, "the service said how long to wait"
+    failures = TOOLS[move.operation.name].endpoint.failures  # type: ignore[union-attr]  # it is on the wire
+    if move.category == "confirmed_failure" and failures:
+        return Point.BEFORE_COMMIT, {"failure": failures[0]}, "the service says so by this status"
     if move.category in _FAULTS:
         point, action = _FAULTS[move.category]
         return point, action, f"{move.category} comes about so"
