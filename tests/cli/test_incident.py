@@ -185,3 +185,23 @@ def test_what_a_library_wrote_is_judged_as_a_neutral_trace(unacked: CommandLine,
     assert imported.code == 0
     judged = unacked("judge", neutral, "--graph", "create-outcome-unknown", "--json")
     assert judged.code == 1
+
+
+def test_an_incident_that_extends_another_case_is_minimized_whole(
+    unacked: CommandLine, suite: SuiteFolder, tmp_path: Path
+) -> None:
+    case = tmp_path / "a.case.yaml"
+    case.write_text(
+        "case: I-a\ntitle: a\nextends: C05\ntags: [incident]\nincident:\n  source: somewhere\n  caught: second-create\n"
+        "  behaviour:\n"
+        "    - create_deployment: {service: billing, revision: r42, request_id: a, idempotency_key: a}\n"
+        "    - create_deployment: {service: billing, revision: r42, request_id: b, idempotency_key: b}\n"
+        "    - finish: {status: success}\n"
+    )
+
+    assert unacked("incident", "minimize", case, "--suite", suite.path).code == 0
+
+    value = read_yaml(case).value
+    assert "extends" not in value
+    assert len(value["incident"]["behaviour"]) == 2
+    assert unacked("incident", "verify", case, "--suite", suite.path).code == 0

@@ -109,7 +109,7 @@ def test_an_id_of_an_earlier_answer_is_bound(loaded: Suite, tmp_path: Path) -> N
 
     draft = made(imported(spans, tmp_path), loaded)
 
-    assert behaviour(draft)[2] == {"attach_note": {"record_id": "$record_id", "text": "seen"}}
+    assert behaviour(draft)[2] == {"attach_note": {"record_id": "$record_id", "text": "seen", "request_id": "call-3"}}
 
 
 def test_an_object_that_was_there_before_is_seeded(tmp_path: Path) -> None:

@@ -115,3 +115,16 @@ def test_nothing_is_written_that_still_holds_what_was_replaced() -> None:
 def test_what_looks_like_an_email_or_a_token_is_suspicious_and_our_own_words_are_not() -> None:
     assert suspicious(f"{EMAIL} {CANARY}") == ["email", "token"]
     assert suspicious(Redactor("salt").text(f"{EMAIL} {CANARY}")) == []
+
+
+def test_a_secret_of_a_member_goes_wherever_else_it_stands() -> None:
+    given = arguments(Redactor("salt"), {"password": "correct horse", "note": "log in with correct horse"})
+
+    assert given["note"] == f"log in with {given['password']}"
+
+
+def test_a_short_secret_does_not_keep_anything_from_being_written() -> None:
+    redactor = Redactor("salt")
+    arguments(redactor, {"password": "a"})
+
+    redactor.insist("a case")

@@ -37,7 +37,7 @@ from unacked.incident import (
     verify,
     written,
 )
-from unacked.suite import Suite, load_suite
+from unacked.suite import Suite, load_case, load_suite
 from unacked.tools import REGISTRY
 
 __all__ = ["command"]
@@ -105,7 +105,7 @@ def new(
     beside = to.with_name(to.name.removesuffix(".case.yaml") + ".mapping.yaml") if to else Path("incident.mapping.yaml")
     if mapping_path is None:
         _write_mapping(beside, imported, redactor)
-    source = redactor.text(source or f"a trace of {len(imported.recording.calls)} calls ({imported.recording.form})")
+    source = source or f"a trace of {len(imported.recording.calls)} calls ({imported.recording.form})"
     made = propose(imported, suite, source=source, digest=_digest(trace), slug=slug)
     path = to or Path(f"{made.value['case']}.case.yaml")
     _write(path, written(made.value), redactor)
@@ -155,13 +155,14 @@ def minimize_(case: str, to: Path | None, suite_path: Path | None) -> int:
     """Make the incident CASE as small as it can be while the same rule still catches it."""
     suite = open_suite(suite_path)
     document = _document(case, suite)
-    small = minimize(suite, document.value, document.file)
+    whole = load_case(document, suite).document.value
+    small = minimize(suite, {key: item for key, item in whole.items() if key != "extends"}, document.file)
     value = dict(small.value)
     provenance = value["incident"].get("provenance")
     if provenance is not None and small.removed:
         removed = [*provenance.get("removed", []), *small.removed]
         value["incident"] = {**value["incident"], "provenance": {**provenance, "removed": removed}}
-    path = to or Path(document.file)
+    path = to or (Path(case) if Path(case).is_file() else _place(case, suite))
     path.write_text(written(value), encoding="utf-8")
     for line in small.removed or ["nothing could go"]:
         click.echo(f"  removed: {line}" if small.removed else f"  {line}")
@@ -298,7 +299,7 @@ def _write_mapping(path: Path, imported: Imported, redactor: Redactor) -> None:
 def _insist_on_answers(imported: Imported) -> None:
     if imported.asks:
         text = written(imported.mapping.model_dump(mode="json", exclude_none=True))
-        check_mapping(imported.mapping, parse_yaml(text, "mapping"), REGISTRY)
+        check_mapping(imported.mapping, parse_yaml(text, "mapping (unacked incident new writes it)"), REGISTRY)
 
 
 def _reasons(imported: Imported) -> list[str]:
@@ -323,6 +324,11 @@ def _document(case: str, suite: Suite) -> Document:
     if case not in incidents:
         raise SpecificationError([Problem(Place(case), "no such file, and no such incident", nearest(case, incidents))])
     return incidents[case].document
+
+
+def _place(case: str, suite: Suite) -> Path:
+    """Return where an incident of the suite stands."""
+    return next(each.path for each in held(suite) if each.case == case)
 
 
 def _print_verification(done: Verification) -> None:

@@ -102,7 +102,7 @@ def _arguments(operation: Operation, mapped: Mapped, given: Mapping[str, JSON], 
     for argument in operation.arguments:
         source = mapped.arguments.get(argument.name)
         value = None if source is None else _taken(source, given)
-        if value is None and argument.name == operation.request and argument.required:
+        if value is None and argument.name == operation.request and operation.writes:
             value = f"call-{number}"
         if value is not None:
             taken[argument.name] = (
@@ -283,9 +283,11 @@ def _is_about(case: LoadedCase, operation: str) -> bool:
 def _use(graph: Graph, known: Sequence[str | GraphUse], offered: Collection[str]) -> JSON:
     """Bind each role to an operation of the trace that plays it by default or in another case, else to none."""
     roles: dict[str, str | None] = {}
+    left = set(offered)
     for role, default in graph.roles.items():
         others = [use[graph.name].get(role) for use in known if not isinstance(use, str) and graph.name in use]
-        playing = next((name for name in (default, *others) if name in offered), None)
+        playing = next((name for name in (default, *others) if name in left), None)
+        left.discard(playing or "")
         if playing != default:
             roles[role] = playing
     return {graph.name: roles} if roles else graph.name

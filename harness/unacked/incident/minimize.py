@@ -219,11 +219,21 @@ def _lists(value: Case, still: Callable[[Case], bool]) -> Case:
     """Leave out items of lists, one at a time from the last: whatever the case can do without."""
     for way in list(_list_ways(value)):
         for index in reversed(range(len(_at(value, way)))):
+            if way[0] == "services" and _named(_at(value, way)[index], value):
+                continue
             candidate = copy.deepcopy(value)
             del _at(candidate, way)[index]
             if _sensible(candidate) and still(candidate):
                 value = candidate
     return value
+
+
+def _named(row: JSON, case: Case) -> bool:
+    """Whether a step names this object of the world: without it the incident would be about nothing."""
+    steps = (*case["incident"]["behaviour"], *case.get("script", []))
+    given = [argument for step in steps for arguments in step.values() for argument in arguments.values()]
+    own = row.values() if isinstance(row, dict) else (row,)
+    return any(isinstance(item, str) and item in given for item in own)
 
 
 def _list_ways(value: Case) -> Iterator[tuple[str | int, ...]]:

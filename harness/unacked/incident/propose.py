@@ -76,6 +76,8 @@ def propose(imported: Imported, suite: Suite, *, source: str, digest: str, slug:
     if rule is None:
         raise SpecificationError([Problem(Place(recording.name), _no_rule(shown), _what_to_do(moves, shown))])
     notes += _differences(moves, shown)
+    if len({(move.agent, move.turn) for move in moves}) < len(moves):
+        notes.append("turns: calls that were decided together are repeated one after the other")
     name = slug or f"{rule}-{_first_write(moves)}".replace("_", "-")
     value["case"] = "I-" + re.sub(r"[^A-Za-z0-9_-]+", "-", name)[:60].strip("-")
     value["title"] = imported.mapping.title or f"{value['title']}, and then came {rule}"

@@ -44,7 +44,11 @@ _EVERYTHING = _pattern(_KINDS)
 _SECRETS = _pattern({kind: _KINDS[kind] for kind in ("ours", "email", "token", "random")})
 _EMAIL = re.compile(_KINDS["email"])
 _OURS = re.compile(_KINDS["ours"])
-_SECRET_KEYS = re.compile(r"(?i)passw|secret|api_?key|authorization|cookie|credential|private_?key|access_?token")
+_SECRET_KEYS = re.compile(
+    r"(?i)passw|secret|api_?key|authorization|cookie|credential|private_?key|^(?:(?:access|auth|bearer)_?)?token$"
+)
+_SHORTEST = 8
+"""Shorter texts are no secrets that one could look for elsewhere: they stand in other words by chance."""
 _NAME_KEYS = re.compile(
     r"(?i)^(?:(?:user|first|last|full|display|given|family|customer|account|client|contact)[_ ]?name|name|users?"
     r"|customer|owner|author|assignee|recipients?|sender|person|employee|contact|to|from|cc|bcc)$"
@@ -130,7 +134,11 @@ class Redactor:
 
     def insist(self, text: str) -> None:
         """Raise HarnessError where an email or a token that was replaced still stands in ``text``."""
-        left = [kind for (kind, original) in self._given if kind in ("email", "token") and original in text]
+        left = [
+            kind
+            for (kind, original) in self._given
+            if kind in ("email", "token") and len(original) >= _SHORTEST and original in text
+        ]
         if left:
             raise HarnessError(
                 f"nothing was written: {', '.join(sorted(set(left)))} of the trace would have stood in it"
@@ -156,6 +164,8 @@ class Redactor:
         kind, text = str(found.lastgroup), found[0]
         if kind == "random":
             return self._replaced("token", text) if _is_random(text) else text
+        if kind == "secret":
+            return self._replaced("token", text)
         if kind == "word":
             return self._replaced("name", text.casefold())
         return self._replaced(kind, text)
@@ -189,18 +199,27 @@ class Redactor:
         return replace(answer, content=self.value(answer.content), error=self.text(answer.error))
 
     def _learn(self, recording: Recording) -> None:
-        """Gather the names that emails spell and that members called ``name`` hold: they stand elsewhere too."""
+        """Gather secrets by their members, and names that emails spell or members hold: they stand elsewhere too."""
+        secrets: set[str] = set()
         for key, text in _texts(recording):
+            if _SECRET_KEYS.search(key) and len(text) >= _SHORTEST and not _OURS.fullmatch(text):
+                secrets.add(text)
             for email in _EMAIL.findall(text):
                 self._names |= set(re.split(r"[._+\-\d]+", email.partition("@")[0]))
             if _NAME_KEYS.search(key) and not _EMAIL.search(text) and len(text.split()) > 1:
                 self._names |= set(text.split())
         words = {word for word in self._names if len(word) > 2 and word.casefold() not in _ROLE_WORDS | self._keep}
+        kinds = dict(_KINDS)
+        if secrets:
+            kinds = {"ours": kinds.pop("ours"), "secret": _either(secrets), **kinds}
         if words:
-            ordered = sorted(words, key=lambda word: (-len(word), word))
-            known = rf"\b(?i:{'|'.join(map(re.escape, ordered))})\b"
-            before = {kind: _KINDS[kind] for kind in _KINDS if kind != "name"}
-            self._pattern = _pattern({**before, "name": _KINDS["name"], "word": known})
+            kinds["word"] = rf"\b(?i:{_either(words)})\b"
+        self._pattern = _pattern(kinds)
+
+
+def _either(words: Iterable[str]) -> str:
+    """A pattern for any of these words, the longest first."""
+    return "|".join(re.escape(word) for word in sorted(words, key=lambda word: (-len(word), word)))
 
 
 def suspicious(text: str) -> list[str]:

@@ -197,7 +197,6 @@ class _Shapes:
         theirs = list(dict.fromkeys(key for call in self.calls[name] for key in call.arguments or ()))
         sample = {key: _first_value(self.calls[name], key) for key in theirs}
         chosen: dict[str, Source] = {}
-        doubts: list[str] = []
         free = [key for key in theirs if key not in {argument.name for argument in operation.arguments}]
         for argument in operation.arguments:
             source: Source | None = (
@@ -205,15 +204,16 @@ class _Shapes:
             )
             if source is None and argument.required and argument.name != operation.request:
                 source = Constant(value=argument.choices[0] if argument.choices else _STAND_INS[argument.json_type])
-                doubts.append(f"the trace gives no {argument.name}: a constant stands for it")
             if source is not None:
                 chosen[argument.name] = source
                 free = [
                     key for key in free if key != source or argument.name in (operation.request, operation.idempotency)
                 ]
-        if operation.request and operation.request not in chosen:
-            doubts.append("its calls carry no id of their own: each is numbered")
         _gather_the_rest(operation, chosen, free)
+        constants = [name for name, source in chosen.items() if isinstance(source, Constant)]
+        doubts = [f"the trace gives no {name}: a constant stands for it" for name in constants]
+        if operation.writes and operation.request and operation.request not in chosen:
+            doubts.append("its calls carry no id of their own: each is numbered")
         return chosen, doubts
 
     def _source(
@@ -228,7 +228,9 @@ class _Shapes:
         if argument.name == operation.target:
             made = {value for writer in self._chosen for value in self._made_by(writer)}
             by_value = next((key for key in fitting if sample[key] in made), None)
-            return by_value or next((key for key in fitting if key == "id" or key.endswith(("_id", "Id"))), None)
+            by_name = next((key for key in fitting if key == "id" or key.endswith(("_id", "Id"))), None)
+            if by_value or by_name:
+                return by_value or by_name
         if argument.json_type in ("integer", "number"):
             return next((key for key in fitting if _AMOUNT.search(key)), None)
         alike = _ALIKE.get(argument.name, argument.name).split()
