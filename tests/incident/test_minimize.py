@@ -59,6 +59,7 @@ def test_the_small_case_is_verified(loaded: Suite, small: Minimized) -> None:
     assert [check for check in verification.checks if not check.holds] == []
 
 
+@pytest.mark.long  # the forty calls once more
 def test_the_same_case_becomes_the_same_small_one(loaded: Suite, whole: dict[str, Any], small: Minimized) -> None:
     assert minimize(loaded, whole, "a").value == small.value
 
