@@ -205,3 +205,24 @@ def test_an_incident_that_extends_another_case_is_minimized_whole(
     assert "extends" not in value
     assert len(value["incident"]["behaviour"]) == 2
     assert unacked("incident", "verify", case, "--suite", suite.path).code == 0
+
+
+@pytest.mark.parametrize("command", ["minimize", "verify", "add"])
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("- a\n", "a.case.yaml"),
+        ("case: I-a\nincident: {source: s, caught: r, behaviour: []}\n", "a.case.yaml:2:"),
+        ("case: I-a\nincident: [", "a.case.yaml:3:1: is not YAML"),
+    ],
+)
+def test_a_file_that_is_no_incident_is_told_with_its_place(
+    unacked: CommandLine, tmp_path: Path, command: str, text: str, told: str
+) -> None:
+    case = tmp_path / "a.case.yaml"
+    case.write_text(text)
+
+    done = unacked("incident", command, case)
+
+    assert done.code == 2
+    assert told in done.err

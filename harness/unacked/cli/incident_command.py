@@ -208,6 +208,7 @@ def add_(case: Path, source: str | None, slug: str | None, day: dt.datetime | No
         raise SpecificationError(
             [document.problem((), "is no incident", "it needs 'incident' with source and behaviour")]
         )
+    load_case(document, suite)  # tells what is wrong with its places in this file
     path = add(suite, document, source=told, day=day.date() if day else _today(), slug=slug)
     click.echo(f"added: {path}")
     return ExitCode.PASS

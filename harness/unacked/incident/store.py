@@ -103,6 +103,8 @@ def retire(suite: Suite, name: str, reason: str, day: dt.date) -> Path:
 def _held(folder: Path, suffix: str) -> Iterator[Held]:
     for path in sorted(folder.glob(f"*{suffix}")):
         value = read_yaml(path).value
+        if not isinstance(value, dict):
+            raise _refused(str(path), "is no case", "it was changed by hand: mend it, or take it away")
         incident = value.get("incident") or {}
         retired = (value.get("retired") or {}).get("reason")
         words = [str(value.get(name, "")) for name in ("case", "title")]

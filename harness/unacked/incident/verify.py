@@ -11,7 +11,7 @@ from unacked.graph import Verdict
 from unacked.incident.redact import suspicious
 from unacked.incident.rehearse import Rehearsal, Showing, rehearse
 from unacked.incident.written import written
-from unacked.suite import Suite
+from unacked.suite import Suite, load_case
 
 __all__ = ["Check", "Verification", "verify"]
 
@@ -49,7 +49,7 @@ class Verification:
 def verify(suite: Suite, document: Document) -> Verification:
     """Run a case with both agents and check it; raises SpecificationError where it is no incident of this suite."""
     rehearsal = rehearse(suite, document)
-    value: Mapping[str, JSON] = document.value
+    value: Mapping[str, JSON] = load_case(document, suite).document.value
     rule = str(value["incident"]["caught"])
     return Verification(str(value["case"]), tuple(_checks(rehearsal, rule, _readable(value))))
 
