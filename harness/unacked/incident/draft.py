@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from unacked.canonical import JSON, digest, dumps
-from unacked.case import GraphUse
+from unacked.case import GraphUse, Limits
 from unacked.contract import Operation, Registry
 from unacked.errors import Place, Problem, SpecificationError, nearest
 from unacked.fault import Action, Fault, Point
@@ -24,6 +24,8 @@ from unacked.tools import TOOLS
 __all__ = ["Move", "draft", "moves_of"]
 
 _LONGEST_TITLE = 120
+_SPARE_TURNS = 4
+"""Turns that careful agents get beyond those of the recorded calls."""
 _ALWAYS_OFFERED = ("finish", "ask_human", "wait")
 
 
@@ -44,7 +46,7 @@ class Move:
 
     @property
     def on_the_wire(self) -> bool:
-        """Whether the call leaves the harness."""
+        """Whether the call leaves the harness over HTTP, where the faults of a draft act."""
         return TOOLS[self.operation.name].endpoint is not None
 
 
@@ -150,7 +152,8 @@ def draft(
     graphs = mapping.graphs if mapping.graphs is not None else _graphs(moves, suite, notes)
     faults, first = _faults(moves, notes)
     operations = _offered(moves)
-    services = dict.fromkeys(TOOLS[name].endpoint.service for name in operations if TOOLS[name].endpoint)  # type: ignore[union-attr]
+    services = dict.fromkeys(service for name in operations if (service := TOOLS[name].service) is not None)
+    services |= {"gate": None} if any(TOOLS[name].at_gate for name in operations) else {}
     seeded = seeds(moves)
     behaviour: list[JSON] = [{move.operation.name: arguments} for move, arguments in zip(moves, bound, strict=True)]
     if mapping.claim is not None and moves[-1].operation.name != "finish":
@@ -166,21 +169,13 @@ def draft(
         "effects": effects,
         "faults": faults,
     }
-    if mapping.contract or (contract := _contract(writes, notes)):
-        case["contract"] = (
-            {name: terms.model_dump(mode="json", exclude_defaults=True) for name, terms in mapping.contract.items()}
-            if mapping.contract
-            else contract
-        )
+    contract = _contract(mapping, writes, notes)
+    case |= {"contract": contract} if contract else {}
     case |= _expected(first, moves)
-    case["limits"] = {"turns": len(behaviour) + 4}
-    if len(behaviour) + 4 <= 12:
-        del case["limits"]
+    case |= (
+        {"limits": {"turns": len(behaviour) + _SPARE_TURNS}} if len(behaviour) + _SPARE_TURNS > Limits().turns else {}
+    )
     case["script"] = _script(moves, bound, effects)
-    if not case["script"]:
-        case["script"] = [
-            {move.operation.name: args} for move, args in zip(moves, bound, strict=True) if move.on_the_wire
-        ][:1]
     case["incident"] = {"source": source, "behaviour": behaviour, "caught": "unknown"}
     return case, notes
 
@@ -241,7 +236,9 @@ def _script(
             left.remove(asked)
             ids = (move.operation.request, move.operation.idempotency)
             script.append({move.operation.name: {name: value for name, value in arguments.items() if name not in ids}})
-    return script + [{name: dict(effect)} for name, effect in left]
+    script += [{name: dict(effect)} for name, effect in left]
+    reads = [{move.operation.name: dict(args)} for move, args in zip(moves, bound, strict=True) if move.on_the_wire]
+    return script or reads[:1]
 
 
 def _payload(move: Move, bound: Mapping[str, JSON]) -> dict[str, JSON]:
@@ -335,7 +332,8 @@ _FAULTS: Mapping[str, tuple[Point, JSON]] = {
 def _fault(move: Move, later: Sequence[Move]) -> tuple[Point, JSON, str] | None:
     if move.category == "rate_limited" and move.retry_after_s is not None:
         return Point.BEFORE_COMMIT, {"rate_limit": move.retry_after_s}, "the service said how long to wait"
-    failures = TOOLS[move.operation.name].endpoint.failures  # type: ignore[union-attr]  # it is on the wire
+    endpoint = TOOLS[move.operation.name].endpoint
+    failures = endpoint.failures if endpoint is not None else ()
     if move.category == "confirmed_failure" and failures:
         return Point.BEFORE_COMMIT, {"failure": failures[0]}, "the service says so by this status"
     if move.category in _FAULTS:
@@ -362,8 +360,10 @@ def _offered(moves: Sequence[Move]) -> list[str]:
     return [name for name in dict.fromkeys(names) if name not in _ALWAYS_OFFERED]
 
 
-def _contract(writes: Sequence[Move], notes: list[str]) -> dict[str, JSON]:
-    """A tool whose calls carry no key can have no promise for keys; one whose key made two objects does not keep it."""
+def _contract(mapping: MappingFile, writes: Sequence[Move], notes: list[str]) -> dict[str, JSON]:
+    """What the mapping says of keys; else none where no call carries one, and ignored where one made two objects."""
+    if mapping.contract:
+        return {name: terms.model_dump(mode="json", exclude_defaults=True) for name, terms in mapping.contract.items()}
     terms: dict[str, JSON] = {}
     for name in dict.fromkeys(move.operation.name for move in writes if move.operation.idempotency):
         own = [move for move in writes if move.operation.name == name]

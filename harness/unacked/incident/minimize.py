@@ -18,7 +18,7 @@ from unacked.incident.pin import pin_world
 from unacked.incident.rehearse import case_document, rehearse
 from unacked.incident.wording import task_of
 from unacked.suite import Suite
-from unacked.tools import REGISTRY, TOOLS
+from unacked.tools import REGISTRY
 
 __all__ = ["Minimized", "minimize"]
 
@@ -297,8 +297,7 @@ def _sensible(value: Case) -> bool:
         if argument.required
     )
     needed = {"finish", "ask_human", "wait"} | finders
-    services = {TOOLS[name].endpoint.service for name in offered if TOOLS[name].endpoint}  # type: ignore[union-attr]
-    return bool(value.get("script")) and required and needed <= offered and services == set(value["services"])
+    return bool(value.get("script")) and required and needed <= offered
 
 
 def _at(value: JSON, way: Sequence[str | int]) -> JSON:
