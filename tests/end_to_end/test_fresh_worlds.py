@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from tests.suites import ROOT
 
 from unacked.engine import RunRequest, make_plan
@@ -11,6 +12,7 @@ from unacked.suite import load_suite
 from unacked.trial import Bench
 
 
+@pytest.mark.long
 def test_every_trial_is_the_same_in_whatever_order_they_are_run(tmp_path: Path) -> None:
     suite = load_suite(ROOT)
     bench, trials = Bench(suite), make_plan(suite, RunRequest()).trials

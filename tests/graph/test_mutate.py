@@ -40,7 +40,12 @@ def told(report: MutationReport) -> list[str]:
     return [f"{item.name}: {item.reason}" for item in report.survivors if not item.equivalent]
 
 
-@pytest.mark.parametrize("name", SHIPPED)
+LARGE = {"partial-list-cleanup", "spend-unknown"}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.long] if name in LARGE else []) for name in SHIPPED]
+)
 def test_generated_traces_show_nearly_every_slip_in_a_sample(
     name: str, shipped: Mapping[str, Graph], by_hand: list[Trace]
 ) -> None:

@@ -184,6 +184,7 @@ def test_a_graph_that_ships_is_clean(name: str, shipped: Suite) -> None:
     assert [str(item) for item in lint_graph(shipped.graphs[name], REGISTRY)] == []
 
 
+@pytest.mark.long
 def test_no_case_that_ships_is_a_trap(shipped: Suite) -> None:
     seen, found = set(), []
     for case in shipped.cases.values():
