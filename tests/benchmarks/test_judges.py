@@ -46,7 +46,7 @@ def test_the_judge_gets_the_label_right(label: dict[str, Any]) -> None:
 def test_there_is_a_label_for_every_trace_and_no_name_twice() -> None:
     names = [label["trace"] for label in LABELS]
     assert sorted(names) == sorted(TRACES)
-    assert len(names) == len(set(names)) == 200
+    assert len(names) == len(set(names)) == 202
 
 
 def test_every_scenario_has_an_allowed_and_a_forbidden_trajectory() -> None:
