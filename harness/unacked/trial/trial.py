@@ -68,12 +68,19 @@ class Bench:
         self.suite = suite
         self.client = ToolClient(timeouts or Timeouts())
         self._drivers: dict[str, Driver] = {}
+        self._contracts: dict[str, str] = {}
 
     def driver(self, agent: str) -> Driver:
         """Return the driver of an agent; it is made once a process."""
         if agent not in self._drivers:
             self._drivers[agent] = self.suite.agents[agent].driver()
         return self._drivers[agent]
+
+    def contract(self, case: str) -> str:
+        """Return the digest of the contracts of a case's tools; it is computed once a process."""
+        if case not in self._contracts:
+            self._contracts[case] = contract_of(self.suite.cases[case].task())
+        return self._contracts[case]
 
     def run(self, plan: TrialPlan, events: Path) -> TrialRecord:
         """Run one trial in a fresh world and record it in the file ``events``, which must not exist.
@@ -198,5 +205,5 @@ class _Trial:
             "seed": plan.seed,
             "task": self._case.file.task,
             "tools": list(self._case.file.tools),
-            "contract": contract_of(self._case.task()),
+            "contract": self._bench.contract(plan.case),
         }
