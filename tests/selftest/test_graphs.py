@@ -20,6 +20,11 @@ UNREACHED = {
     ("create-outcome-unknown", "not/create/1"),  # no tool sends a create without its request id
     ("spend-unknown", "not/spend/1"),
     ("spend-unknown", "not/undo/2"),
+    *(
+        ("partial-list-cleanup", f"not/{edge}")  # the service refuses a cursor that it did not give
+        for edge in ("first-page/1", "next-page/3", "relist/1", "relook/1")
+    ),
+    ("remote-command", "not/run/1"),  # no tool sends an order without its operation id
 }
 """What cannot be planted through the services that there are."""
 
