@@ -20,7 +20,7 @@ test: .venv/.test ## run the tests
 	$(BIN)/python -m pytest -n 2 -m "not long"
 
 test-long: .venv/.test ## run the tests that take many seconds or need a package index
-	$(BIN)/python -m pytest -m long
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m long
 
 check: lint ## lint, and the tests with their branch coverage
 	rm -f .coverage .coverage.*
