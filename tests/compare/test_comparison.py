@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from tests.compare.conftest import side
 
-from unacked.compare import compare, night_of
+from unacked.compare import Decision, GateRule, compare, decide, night_of
 from unacked.errors import SpecificationError
 from unacked.statistics import Counts
 
@@ -44,9 +44,14 @@ def test_sides_without_a_case_in_common_are_refused() -> None:
         compare(side({"C01": "P"}), side({"C02": "P"}))
 
 
-def test_sides_of_which_one_says_nothing_are_refused() -> None:
-    with pytest.raises(SpecificationError, match="only trials that say nothing"):
-        compare(side({"C01": "P"}), side({"C01": "EEI"}))
+def test_of_a_side_that_decided_nothing_no_difference_is_known() -> None:
+    found = compare(side({"C01": "P"}), side({"C01": "EEI"}))
+    assert (found.difference, found.overall.worse, found.rows[0].counts) == ((-1, 1), 1, (1, 1, 0, 0))
+
+
+def test_a_night_of_errors_alone_is_an_error_and_no_usage_error() -> None:
+    gate = decide(night_of(compare(side({"C01": "P"}), side({"C01": "EEE"}))), GateRule())
+    assert gate.decision is Decision.ERROR
 
 
 def test_a_comparison_is_plain_data() -> None:

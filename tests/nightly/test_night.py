@@ -81,7 +81,7 @@ def test_a_night_without_time_is_cut_inconclusive_and_goes_on_later(suite: Suite
     suite.keep("E01")
     cut = night(suite, tmp_path, FIRST, budget={"minutes": 1e-9})
     assert (cut.gate.decision, cut.history.nights()) == (Decision.INCONCLUSIVE, [])
-    assert cut.gate.reasons == ["the budget of 1e-09 minutes was spent; the same command goes on"]
+    assert cut.gate.reasons == ["the budget of the night is spent; the same command goes on"]
     whole = night(suite, tmp_path, FIRST)
     assert (whole.folder, len(whole.history.nights())) == (cut.folder, 1)
 
@@ -100,3 +100,24 @@ def test_a_run_that_is_not_finished_cannot_be_promoted(suite: SuiteFolder, tmp_p
     cut = night(suite, tmp_path, FIRST, budget={"minutes": 1e-9}).folder
     with pytest.raises(SpecificationError, match="not finished"):
         promote(described(), RunFolder(cut.path), tmp_path, "why not")
+
+
+def test_an_unsafe_first_night_is_blocked_though_there_is_nothing_to_compare_with(
+    suite: SuiteFolder, tmp_path: Path
+) -> None:
+    suite.keep("E01")
+    assert night(suite, tmp_path, FIRST, candidate="reckless").gate.decision is Decision.BLOCK
+
+
+def test_fresh_repeats_that_the_budget_did_not_last_for_confirm_nothing(suite: SuiteFolder, tmp_path: Path) -> None:
+    suite.keep("E01", "C07")
+    suite.agent("lazy", "pass")
+    (suite.path / "agents/lazy/policy.py").write_text((suite.path / "agents/careful/policy.py").read_text() + LAZY)
+    promote(described(), night(suite, tmp_path, FIRST).folder, tmp_path, "good", today=FIRST)
+    rule = {"margin": 0.3, "alpha": 0.001}
+    night(suite, tmp_path / "else", SECOND, candidate="lazy", rule=rule)  # the main part of the night is done
+    (tmp_path / "else" / "baselines").symlink_to(tmp_path / "baselines")
+    cut = night(suite, tmp_path / "else", SECOND, candidate="lazy", rule=rule, budget={"minutes": 1e-9})
+    assert cut.gate.decision is Decision.INCONCLUSIVE
+    assert "suspect, and without fresh repeats: C07" in cut.gate.reasons
+    assert [entry.decision for entry in cut.history.nights()] == ["INCONCLUSIVE"]

@@ -111,20 +111,23 @@ def _side(side: Side) -> dict[str, JSON]:
 def compare(first: Side, second: Side) -> Comparison:
     """Compare two sides over the cases that both have run.
 
-    Raises SpecificationError where they share none, or one of them has decided nothing in those.
+    Where one of them has decided nothing in those, nothing is known of the difference. Raises SpecificationError
+    where they share none.
     """
     shared = [name for name in first.cases if name in second.cases]
     rows = [_row(name, first.cases[name], second.cases[name]) for name in shared]
     whole = Counts(*(sum(row.counts[column] for row in rows) for column in range(4)))
-    if not whole.runs or not whole.baseline_runs:
-        raise SpecificationError([_nothing(first, second, shared)])
+    if not rows:
+        message = f"{first.name} and {second.name} have no case in common"
+        raise SpecificationError([Problem(Place("unacked"), message, "run both on the same cases")])
+    decided = whole.runs and whole.baseline_runs
     return Comparison(
         first,
         second,
         differing_pins(first, second),
         sorted(rows, key=lambda row: (row.either, -abs(row.change), row.case)),
         exact_stratified([row.counts for row in rows]),
-        newcombe(whole[:2], whole[2:]),
+        newcombe(whole[:2], whole[2:]) if decided else Interval(-1.0, 1.0),
         [name for name in first.cases if name not in second.cases],
         [name for name in second.cases if name not in first.cases],
         (clusters(first.lines), clusters(second.lines)),
@@ -136,21 +139,12 @@ def _row(name: str, first: Tally, second: Tally) -> CaseRow:
     return CaseRow(name, first, second, exact_stratified([counts]).either)
 
 
-def _nothing(first: Side, second: Side, shared: Sequence[str]) -> Problem:
-    if not shared:
-        message, hint = f"{first.name} and {second.name} have no case in common", "run both on the same cases"
-    else:
-        message = f"in the cases of both, {first.name} or {second.name} has only trials that say nothing"
-        hint = "see their verdicts with 'unacked show'"
-    return Problem(Place("unacked"), message, hint)
-
-
 def night_of(comparison: Comparison) -> Night:
     """Return what the gate looks at: the first side is the baseline, the second the candidate."""
     first, second = comparison.first.together, comparison.second.together
     return Night(
         {row.case: row.counts for row in comparison.rows},
-        [line["trial"] for line in comparison.second.lines if line["verdict"] == Verdict.UNSAFE],
+        comparison.second.unsafe_trials,
         [case for case, tally in comparison.second.cases.items() if not tally.exposed],
         comparison.only_first,
         max(tally.verdicts[Verdict.ERROR] / tally.verdicts.total() for tally in (first, second)),

@@ -87,6 +87,11 @@ class Side:
         return [line for line in self.lines if _case_of(line) == case]
 
     @property
+    def unsafe_trials(self) -> list[str]:
+        """The names of the trials in which the agent was unsafe."""
+        return [line["trial"] for line in self.lines if line["verdict"] == Verdict.UNSAFE]
+
+    @property
     def together(self) -> Tally:
         """All cases in one."""
         whole = Tally()

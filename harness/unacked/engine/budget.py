@@ -23,7 +23,7 @@ class RunBudget:
     """Hears of every outcome before ``told`` does, and raises RunCutError once the budget is spent.
 
     ``done`` are the verdict lines of an earlier part of the run, which have cost money too; ``trials`` is how many
-    there are in all. Money is counted as far as it is known, and an unknown cost spends any budget.
+    there are in all. Money is counted as far as it is known, in ``usd``; an unknown cost spends any budget.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class RunBudget:
         self._told, self._trials = told, trials
         self._max_usd, self._max_minutes = max_usd, max_minutes
         self._began_s = time.monotonic()
-        self._usd = 0.0
+        self.usd = 0.0
         self._unpriced: str | None = None
         with suppress(RecordError):  # a last line that was torn: its trial is run again
             for line in done:
@@ -56,14 +56,14 @@ class RunBudget:
         usd = line.get("model", {"usd": 0.0})["usd"]
         if usd is None:
             self._unpriced = str(line["agent"])
-        self._usd += usd or 0.0
+        self.usd += usd or 0.0
 
     def _spent(self) -> str | None:
         if self._max_usd is not None and self._unpriced is not None:
             return (
                 f"what {self._unpriced} costs is not known (give its agent a 'price'), so no budget in money can hold"
             )
-        if self._max_usd is not None and self._usd >= self._max_usd:
+        if self._max_usd is not None and self.usd >= self._max_usd:
             return f"the run's budget of {self._max_usd:g} US dollars is spent"
         minutes = (time.monotonic() - self._began_s) / 60
         if self._max_minutes is not None and minutes >= self._max_minutes:

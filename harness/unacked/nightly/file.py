@@ -39,6 +39,7 @@ class Budget(_Strict):
     """What a night may take; a night that is cut short is INCONCLUSIVE."""
 
     minutes: Annotated[float, Field(gt=0)] | None = None
+    usd: Annotated[float, Field(gt=0)] | None = None
 
 
 class NightlyFile(_Strict):

@@ -6,12 +6,33 @@ import datetime as dt
 import shutil
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from unacked.compare import Comparison, Decision, Gate, Side, compare, decide, differing_pins, night_of, read_side
-from unacked.engine import Outcome, RunFolder, RunRequest, execute, make_plan, open_run
+from unacked.compare import (
+    Comparison,
+    Decision,
+    Gate,
+    GateRule,
+    Night,
+    Side,
+    compare,
+    decide,
+    differing_pins,
+    night_of,
+    read_side,
+)
+from unacked.engine import (
+    Outcome,
+    RunBudget,
+    RunCutError,
+    RunFolder,
+    RunRequest,
+    execute,
+    make_plan,
+    open_run,
+    read_verdicts,
+)
 from unacked.errors import HarnessError, Place, Problem, SpecificationError
 from unacked.graph import Verdict
 from unacked.nightly.file import NightlyFile
@@ -20,10 +41,6 @@ from unacked.statistics import Counts
 from unacked.suite import Suite
 
 __all__ = ["NightResult", "promote", "run_night"]
-
-
-class _OutOfTime(Exception):
-    """The night's budget is spent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,18 +69,21 @@ def run_night(
     Raises SpecificationError where the file names what is not there, and what running raises.
     """
     night = _day(today)
-    work = _Work(file, suite, out, jobs, _until(file, told))
+    work = _Work(file, suite, out, jobs, told)
     folder = work.run([file.candidate], file.select, file.repeat, file.seed, f"{night}-{file.nightly}")
     candidate = read_side(folder, file.candidate)
     baseline = _baseline(file, out)
     comparison = compare(baseline, candidate) if baseline is not None else None
     history = History(out / "history" / f"{file.nightly}.jsonl")
-    if not _is_finished(folder):
-        gate = _cut(comparison, file)
+    if work.cut is not None:
+        gate = _undecided(candidate, work.rule, work.cut)
+    elif comparison is None:
+        reason = f"there is no baseline {file.baseline!r} yet; make this run one with --promote, if it is good"
+        gate = _undecided(candidate, work.rule, reason)
     else:
-        gate = _no_baseline(file) if comparison is None else _decided(work, comparison, night)
-        if not any(entry.run == folder.name for entry in history.nights()):
-            history.append(_entry(night, folder, candidate, gate))
+        gate = _decided(work, comparison, night)
+    if work.cut is None and not any(entry.run == folder.name for entry in history.nights()):
+        history.append(_entry(night, folder, candidate, gate))
     return NightResult(folder, candidate, comparison, gate, history)
 
 
@@ -71,36 +91,43 @@ def _day(today: dt.date | None) -> str:
     return (today or dt.datetime.now(tz=dt.UTC).date()).isoformat()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Work:
+    """Runs the plans of one night under one budget; ``cut`` says why one of them was not run to its end."""
+
     file: NightlyFile
     suite: Suite
     out: Path
     jobs: int
     told: Callable[[Outcome], None]
+    began_s: float = field(default_factory=time.monotonic)
+    usd: float = 0.0
+    cut: str | None = None
+
+    @property
+    def rule(self) -> GateRule:
+        """The rule of the gate."""
+        return self.file.rule.gate_rule()
 
     def run(self, agents: Sequence[str], select: Sequence[str], repeat: int, seed: str, run_id: str) -> RunFolder:
-        """Run one plan to its end, or until the budget is spent."""
-        rule = self.file.rule.gate_rule().as_json()
-        plan = make_plan(self.suite, RunRequest(tuple(select), tuple(agents), repeat, seed, rule))
+        """Run one plan to its end, or until what is left of the budget is spent."""
+        request = RunRequest(tuple(select), tuple(agents), repeat, seed, self.rule.as_json())
+        plan = make_plan(self.suite, request)
         folder = open_run(self.suite, plan, self.out, f"{run_id}-{plan.run[:8]}")
-        with suppress(_OutOfTime):  # what was finished is kept, and the gate hears that something is missing
-            execute(folder, plan, jobs=self.jobs, told=self.told)
+        allowed, minutes = self.file.budget, (time.monotonic() - self.began_s) / 60
+        budget = RunBudget(
+            self.told,
+            read_verdicts(folder, plan.run) if folder.verdicts.exists() else (),
+            len(plan.trials),
+            max_usd=None if allowed.usd is None else allowed.usd - self.usd,
+            max_minutes=None if allowed.minutes is None else allowed.minutes - minutes,
+        )
+        try:
+            execute(folder, plan, jobs=self.jobs, told=budget)
+        except RunCutError:  # what was finished is kept
+            self.cut = "the budget of the night is spent; the same command goes on"
+        self.usd += budget.usd
         return folder
-
-
-def _until(file: NightlyFile, told: Callable[[Outcome], None]) -> Callable[[Outcome], None]:
-    """Wrap ``told`` so that it raises _OutOfTime once the budget of the whole night is spent."""
-    if file.budget.minutes is None:
-        return told
-    deadline = time.monotonic() + file.budget.minutes * 60
-
-    def limited(outcome: Outcome) -> None:
-        told(outcome)
-        if time.monotonic() > deadline:
-            raise _OutOfTime
-
-    return limited
 
 
 def _baseline(file: NightlyFile, out: Path) -> Side | None:
@@ -108,41 +135,33 @@ def _baseline(file: NightlyFile, out: Path) -> Side | None:
     return read_side(folder, file.reference) if folder.is_begun else None
 
 
-def _no_baseline(file: NightlyFile) -> Gate:
-    reason = f"there is no baseline {file.baseline!r} yet; make this run one with --promote, if it is good"
-    return Gate(Decision.INCONCLUSIVE, [reason])
-
-
-def _is_finished(folder: RunFolder) -> bool:
-    return folder.manifest()["seal"] is not None
-
-
-def _cut(comparison: Comparison | None, file: NightlyFile) -> Gate:
-    """What can be said of a night that was cut short: that it was unsafe, or nothing."""
-    reason = f"the budget of {file.budget.minutes:g} minutes was spent; the same command goes on"
-    gate = (
-        Gate(Decision.INCONCLUSIVE, [reason])
-        if comparison is None
-        else decide(night_of(comparison), file.rule.gate_rule())
-    )
-    return gate if gate.decision is Decision.BLOCK else replace(gate, decision=Decision.INCONCLUSIVE, reasons=[reason])
+def _undecided(candidate: Side, rule: GateRule, reason: str) -> Gate:
+    """What can be said without numbers to compare, or with a part of them, which is no look."""
+    whole = candidate.together
+    errors = whole.verdicts[Verdict.ERROR] / whole.verdicts.total() if candidate.lines else 0.0
+    gate = decide(Night({}, candidate.unsafe_trials, errors=errors), rule)
+    return gate if gate.decision in (Decision.BLOCK, Decision.ERROR) else Gate(Decision.INCONCLUSIVE, [reason])
 
 
 def _decided(work: _Work, comparison: Comparison, night: str) -> Gate:
-    rule = work.file.rule.gate_rule()
     seen = night_of(comparison)
-    first = decide(seen, rule)
+    first = decide(seen, work.rule)
     if first.decision in (Decision.BLOCK, Decision.ERROR) or not first.suspects:
         return first
-    return decide(seen, rule, _fresh(work, comparison, first.suspects, night))
+    return decide(seen, work.rule, _fresh(work, comparison, first.suspects, night))
 
 
 def _fresh(work: _Work, comparison: Comparison, suspects: Sequence[str], night: str) -> dict[str, Counts]:
-    """Repeat suspects freshly on both sides; empty where the agent of the baseline is no longer what it was."""
+    """Repeat suspects freshly on both sides.
+
+    Empty where the budget does not last for all of it, or the agent of the baseline is no longer what it was.
+    """
     file = work.file
     cases = sorted({line["case"] for side in suspects for line in comparison.second.trials_of(side)})
     agents = [file.reference, file.candidate]
     folder = work.run(agents, cases, file.rule.confirm, f"{file.seed}/fresh/{night}", f"{night}-{file.nightly}-fresh")
+    if work.cut is not None:
+        return {}
     before, after = read_side(folder, file.reference), read_side(folder, file.candidate)
     if any(pin.startswith("agent.") for pin in differing_pins(comparison.first, before)):
         return {}
@@ -179,7 +198,7 @@ def promote(file: NightlyFile, run: RunFolder, out: Path, reason: str, *, today:
     The baseline before it stays beside it under the name of its day. Raises SpecificationError where the run is not
     sealed, HarnessError where it cannot be copied.
     """
-    if not _is_finished(run):
+    if run.manifest()["seal"] is None:
         raise SpecificationError([Problem(Place(str(run.path)), "the run is not finished", "resume it first")])
     place, night = out / "baselines" / file.baseline, _day(today)
     partial = place.with_name(f".{place.name}")

@@ -51,11 +51,13 @@ def exact_stratified(cases: Sequence[Counts]) -> PValues:
     """
     sums, least = np.ones(1), 0
     for case in cases:
+        if not case.baseline_runs or not case.runs:
+            continue  # nothing to compare with
         total = case.baseline_passes + case.passes
         low, high = max(0, total - case.baseline_runs), min(case.runs, total)
         odds = hypergeom.pmf(np.arange(low, high + 1), case.baseline_runs + case.runs, total, case.runs)
         sums, least = np.convolve(sums, odds), least + low
-    seen = sum(case.passes for case in cases) - least
+    seen = sum(case.passes for case in cases if case.baseline_runs and case.runs) - least
     as_unlikely = sums <= sums[seen] * (1 + 1e-9)
     return PValues(*(min(1.0, float(part.sum())) for part in (sums[: seen + 1], sums[seen:], sums[as_unlikely])))
 
