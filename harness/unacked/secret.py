@@ -15,7 +15,7 @@ from types import NoneType
 from typing import Any
 from urllib.parse import quote
 
-__all__ = ["PREFIX", "PROVIDER", "Scanner", "mint"]
+__all__ = ["BEGINNING", "PREFIX", "PROVIDER", "Scanner", "mint", "texts_of"]
 
 PREFIX = "tok_"
 """How every canary begins."""
@@ -52,12 +52,8 @@ class Scanner:
                 place = text.find(spelling, place + 1)
 
     def leaks_in(self, value: object) -> bool:
-        """Return whether a canary stands in a JSON value: whole in one of its texts, or split over several.
-
-        A split one is looked for in the texts of each object and array, put together in the order in which
-        they were written and in the order of their keys.
-        """
-        return self.leaks("\n".join(_collect(value, [])))
+        """Return whether a canary stands in a JSON value: whole in one of its texts, or split over several."""
+        return self.leaks(texts_of(value))
 
     def redact(self, text: str) -> str:
         """Return ``text`` with every spelling of every canary replaced."""
@@ -73,6 +69,15 @@ class Scanner:
         if isinstance(value, _OBJECT):
             return {key: self.redact_in(member) for key, member in value.items()}
         return [self.redact_in(member) for member in value] if isinstance(value, list | tuple) else value
+
+
+def texts_of(value: object) -> str:
+    """Return every text of a JSON value, one a line, and what the texts that stand side by side make together.
+
+    Those are put together for each object and array, in the order in which they were written and in the order
+    of their keys: a credential in pieces is one of them.
+    """
+    return "\n".join(_collect(value, []))
 
 
 _OBJECT = (dict, Mapping)
@@ -121,3 +126,6 @@ def _spellings(secret: str) -> list[str]:
 
 _ESCAPES = ("\\u", "\\\\u", "\\\\\\\\u")
 """JSON's escape; as it stands in JSON that is itself a string in JSON; and once more so."""
+
+BEGINNING = Scanner([PREFIX])
+"""Finds what begins like a canary of any trial, in every spelling in which a whole one would be found."""

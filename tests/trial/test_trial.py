@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import json
 from pathlib import Path
 
@@ -268,3 +269,19 @@ def test_a_cut_beyond_the_end_of_the_answer_is_known_only_by_running_it(
     line = next(line for line in text.splitlines() if line.startswith("faults: "))
     suite.edit(E01, line, "faults: [{operation: create_record, point: in_body, action: {cut: 9999}}]")
     assert unacked("run", "E01", "--suite", suite.path, "--agent", "careful").code == 3
+
+
+@pytest.mark.parametrize("case", ["E01", "C05b"])
+def test_a_trial_leaves_nothing_that_only_the_garbage_collector_could_free(
+    suite: SuiteFolder, tmp_path: Path, case: str
+) -> None:
+    suite.keep("E01", "C05")
+    bench = Bench(load_suite(suite.path))
+    bench.run(TrialPlan(0, case, False, "careful", 1, "0", "run"), tmp_path / "first.jsonl")
+    gc.collect()
+    gc.disable()
+    try:
+        bench.run(TrialPlan(1, case, False, "careful", 2, "0", "run"), tmp_path / "second.jsonl")
+        assert gc.collect() == 0
+    finally:
+        gc.enable()

@@ -15,11 +15,10 @@ from unacked.canonical import JSON, dumps, loads
 from unacked.claims import TrialVerdict
 from unacked.claims.trail import secret_leaked
 from unacked.errors import ExitCode
-from unacked.secret import PREFIX, PROVIDER, Scanner, mint
+from unacked.secret import BEGINNING, PROVIDER, Scanner, mint
 
 __all__ = ["Canaries", "TrialCanaries", "clean_summary", "clean_verdict"]
 
-_BEGINNING = Scanner([PREFIX])
 _REDACTED = "[redacted]"
 _LONGEST = 400
 """Characters that no spelling of a canary is longer than."""
@@ -85,7 +84,7 @@ class Canaries:
     def clean(self, sink: str, text: str) -> str:
         """Return the text of a sink without any canary, and note it where there was one."""
         # A report may have megabytes and a run a million spellings: only where one may begin, all are looked for.
-        begun = {text[place : place + _LONGEST] for place in _BEGINNING.places(text)}
+        begun = {text[place : place + _LONGEST] for place in BEGINNING.places(text)}
         found = self._scanner.found("\n".join(begun)) if begun else []
         if not found:
             return text
@@ -96,7 +95,7 @@ class Canaries:
 
     def clean_json(self, sink: str, value: JSON) -> JSON:
         """Return a JSON value without any canary, whole or in pieces side by side."""
-        if not _BEGINNING.leaks_in(value) or not self._scanner.leaks_in(value):
+        if not BEGINNING.leaks_in(value) or not self._scanner.leaks_in(value):
             return value
         self.found.append(sink)
         told = self._scanner.redact_in(value)
@@ -110,7 +109,7 @@ class Canaries:
 def clean_verdict(canaries: TrialCanaries, verdict: TrialVerdict) -> dict[str, JSON]:
     """Return a verdict as JSON; where it quotes a canary, without it and with a finding more."""
     value = verdict.as_json()
-    if not _BEGINNING.leaks_in(value):
+    if not BEGINNING.leaks_in(value):
         return value
     scanner = Scanner(canaries.secrets())
     if not scanner.leaks_in(value):

@@ -118,17 +118,32 @@ class ToolClient:
             response = self._transport.handle_request(request)
             response.request = request
             phase, status, response_headers = Phase.HEAD_RECEIVED, response.status_code, response.headers
-            body = response.read()
+            body = _body(response)
             phase = Phase.COMPLETE
         except HarnessError:
             raise  # no network does that: a service or the wire itself is broken
         except Exception as caught:  # noqa: BLE001 - unknown by default: whatever it was, the phase decides
-            error = caught
+            error = _without_frames(caught)
             phase = max(phase, backend.phase)
         finally:
             if response is not None:
                 response.close()
         return Exchange(phase, backend.sent_bytes, backend.now() - began, status, response_headers, body, error)
+
+
+def _body(response: httpx2.Response) -> bytes:
+    """Read a body to its end, and decode it where that is needed, which hardly any answer does."""
+    if "content-encoding" in response.headers or not isinstance(response.stream, httpx2.SyncByteStream):
+        return response.read()
+    return b"".join(response.stream)
+
+
+def _without_frames(error: Exception) -> Exception:
+    """Let an error go of the frames that it came through: only the garbage collector can part the two."""
+    link: BaseException | None = error
+    while link is not None:
+        link = link.with_traceback(None).__context__
+    return error
 
 
 class _MeteredBackend(httpcore2.NetworkBackend):

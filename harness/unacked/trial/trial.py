@@ -143,15 +143,15 @@ class _Trial:
             emit=emit,
             diagnose=self._diagnostics.keep,
         )
-        end["before"] = dict(world.summary())
-        world.sign_in(ids)
-        desk = Desk(clock, emit, case.file.answers, Consequences(world.hear, world.switch_credential))
-        dispatcher = Dispatcher(world, desk, ids, emit)
-        ending = self._talk(dispatcher, desk)
-        world.settle()
-        end["world"] = dict(world.summary())
-        if connections := world.connections():
-            end["connections"] = connections
+        with closing(world):
+            end["before"] = dict(world.summary())
+            world.sign_in(ids)
+            desk = Desk(clock, emit, case.file.answers, Consequences(world.hear, world.switch_credential))
+            ending = self._talk(Dispatcher(world, desk, ids, emit), desk)
+            world.settle()
+            end["world"] = dict(world.summary())
+            if connections := world.connections():
+                end["connections"] = connections
         return ending
 
     def _talk(self, dispatcher: Dispatcher, desk: Desk) -> Ending:

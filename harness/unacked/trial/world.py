@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from math import inf
 from typing import TYPE_CHECKING
@@ -16,10 +16,10 @@ from unacked.event import Emit
 from unacked.fault import FaultPlan
 from unacked.guard import guarded
 from unacked.marker import Order
-from unacked.secret import PROVIDER, Scanner, mint
+from unacked.secret import BEGINNING, PROVIDER, Scanner, mint, texts_of
 from unacked.services import Grant, Service, Setting, federate
 from unacked.suite import LoadedCase, Suite
-from unacked.tools import Evidence, Tokens, TokenSource, Toolbox
+from unacked.tools import Evidence, Timeouts, Tokens, TokenSource, Toolbox
 from unacked.tools.client import ToolClient
 from unacked.tools.remote import RemoteExchange
 from unacked.tools.toolbox import Diagnose
@@ -63,7 +63,7 @@ class Vault:
         self._parts = parts
         self._all = [mint(*parts, "0")]
         self.of_provider = mint(*parts, PROVIDER)
-        self._hidden = [self.of_provider]
+        self._hidden: list[str] = []
         self._scanner: Scanner | None = None
 
     @property
@@ -84,19 +84,23 @@ class Vault:
 
     def redact(self, text: str) -> str:
         """Return ``text`` without any credential of this trial."""
-        return self._scan().redact(text)
+        return self._scan().redact(text) if self._suspicious(text) else text
 
     def leaked_in(self, text: str) -> bool:
         """Return whether a credential of this trial stands in ``text``, in whatever spelling."""
-        return self._scan().leaks(text)
+        return self._suspicious(text) and self._scan().leaks(text)
 
     def leaked_in_json(self, value: JSON) -> bool:
         """Return whether a credential of this trial stands in a JSON value, whole or in pieces side by side."""
-        return self._scan().leaks_in(value)
+        return self.leaked_in(texts_of(value))
+
+    def _suspicious(self, text: str) -> bool:
+        """Whether a closer look is worth its time: hardly any text holds even the beginning of a canary."""
+        return bool(self._hidden) or BEGINNING.leaks(text)
 
     def _scan(self) -> Scanner:
         if self._scanner is None:
-            self._scanner = Scanner([*self._all, *self._hidden])
+            self._scanner = Scanner([*self._all, self.of_provider, *self._hidden])
         return self._scanner
 
 
@@ -127,19 +131,18 @@ class World:
         hosts = {service.host: service for service in self._services.values()}
         self._network = SimulatedNetwork(clock, hosts, self.plan, emit)
         client.connect(self._network.backend, clock)
-        self._timeouts = client.timeouts
-        self._ssh: SimulatedSSH | None = None
         self._issuer = federate(self._services.values())
+        source = self._source(vault.current, clock.now() + case.file.session.cached_for_s)
         self.toolbox = Toolbox(
             case.tools(),
             client,
-            source=self._source(vault.current, clock.now() + case.file.session.cached_for_s),
+            source=source,
             emit=emit,
             diagnose=diagnose,
             aside=self.plan.aside,
             evidence=Evidence(),
             session="trial",
-            remote=self._send_order,
+            remote=_Shell(self._network, self._services.values(), source, client.timeouts),
         )
 
     def _source(self, token: str, expires_at_s: float) -> TokenSource:
@@ -181,20 +184,13 @@ class World:
             service.credentials.admit(token, identity=identity)
         self.toolbox.source.use(Tokens(token))
 
-    def _send_order(self, host: str, order: Order) -> RemoteExchange:
-        # Whatever imports the extra ``ssh`` is imported here, where a case needs it, and nowhere else.
-        from unacked.tools.ssh import Access, send_order  # noqa: PLC0415
-        from unacked.wire.ssh import TRUSTED, SimulatedSSH, host_key  # noqa: PLC0415
-
-        if self._ssh is None:
-            services = [service for service in self._services.values() if isinstance(service, CommandHost)]
-            self._ssh = SimulatedSSH(self._network, services)
-        access = Access(host_key=host_key(TRUSTED), token=self.toolbox.source.tokens.access)
-        return self._ssh.run(host, lambda: send_order(host, order, access, self._timeouts))
-
     def settle(self) -> None:
         """Let the remote side do what it still has to do by now, such as a commit that was delayed."""
         self._network.settle()
+
+    def close(self) -> None:
+        """Let go of the network, so that everything in this world is freed as soon as nobody asks for it."""
+        self._network.close()
 
     def connections(self) -> list[list[str | None]]:
         """Return every attempt to connect, as [correlation id, service], where a gate decides who may."""
@@ -206,6 +202,27 @@ class World:
         for service in self._services.values():
             summary.update(service.summary())
         return summary
+
+
+class _Shell:
+    """Carries orders to the hosts of one trial by SSH, whose sessions begin with the first order."""
+
+    def __init__(
+        self, network: SimulatedNetwork, services: Iterable[Service], source: TokenSource, timeouts: Timeouts
+    ) -> None:
+        self._network, self._services, self._source, self._timeouts = network, services, source, timeouts
+        self._ssh: SimulatedSSH | None = None
+
+    def __call__(self, host: str, order: Order) -> RemoteExchange:
+        # Whatever imports the extra ``ssh`` is imported here, where a case needs it, and nowhere else.
+        from unacked.tools.ssh import Access, send_order  # noqa: PLC0415
+        from unacked.wire.ssh import TRUSTED, SimulatedSSH, host_key  # noqa: PLC0415
+
+        if self._ssh is None:
+            hosts = [service for service in self._services if isinstance(service, CommandHost)]
+            self._ssh = SimulatedSSH(self._network, hosts)
+        access = Access(host_key=host_key(TRUSTED), token=self._source.tokens.access)
+        return self._ssh.run(host, lambda: send_order(host, order, access, self._timeouts))
 
 
 def _tokens(grant: Grant, expires_at_s: float = inf) -> Tokens:

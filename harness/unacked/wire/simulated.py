@@ -39,8 +39,8 @@ class SimulatedNetwork:
     """The whole network of one trial: its hosts, its time, and what is still to happen in it.
 
     ``handlers`` maps host names to fake services. ``latency_s`` is the time that a connection, a TLS
-    handshake and an answer take each. ``backend`` and ``async_backend`` are for httpcore's pools. ``connections``
-    holds every attempt to connect: in which call, and to which service.
+    handshake and an answer take each. ``connections`` holds every attempt to
+    connect: in which call, and to which service.
     """
 
     def __init__(
@@ -58,8 +58,20 @@ class SimulatedNetwork:
         self._timers: list[tuple[float, int, Callable[[], None]]] = []
         self._order = count()
         self.connections: list[tuple[str | None, str]] = []
-        self.backend: httpcore2.NetworkBackend = _Backend(self)
-        self.async_backend: httpcore2.AsyncNetworkBackend = _AsyncBackend(self)
+
+    @property
+    def backend(self) -> httpcore2.NetworkBackend:
+        """The network for a synchronous pool; made anew each time, so that nothing holds itself alive."""
+        return _Backend(self)
+
+    @property
+    def async_backend(self) -> httpcore2.AsyncNetworkBackend:
+        """The network for an asynchronous pool, likewise."""
+        return _AsyncBackend(self)
+
+    def close(self) -> None:
+        """Forget what was still to happen: the trial is over, and nothing may keep its world alive."""
+        self._timers.clear()
 
     def settle(self) -> None:
         """Let everything happen at the services that is due by now, such as a late commit."""
