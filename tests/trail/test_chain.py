@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import hashlib
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -32,6 +34,12 @@ def write(path: Path, values: list[dict[str, JSON]], origin: str = ORIGIN, head:
         for value in values:
             writer.write(value)
     return writer.head
+
+
+def linked(before: bytes, body: bytes) -> bytes:
+    """A line whose hash holds, whatever it says."""
+    hashed = hashlib.sha256(json.loads(before)["hash"].encode() + body).hexdigest()
+    return body[:-1] + f',"hash":"{hashed}"}}\n'.encode()
 
 
 def refusal(path: Path, origin: str = ORIGIN) -> str:
@@ -135,10 +143,9 @@ def lines_of(path: Path, edit: Callable[[list[bytes]], list[bytes]]) -> None:
             lambda lines: [*lines[:2], lines[2][:20]],
             ":3: the line is torn; the writer was interrupted here",
         ),
-        (
-            lambda lines: [lines[0], b'{"a":"\xff"}\n', lines[2]],
-            ":2: the line is not UTF-8; it was changed after it was written",
-        ),
+        (lambda lines: [lines[0], b'{"a":"\xff"}\n', lines[2]], f":2: {CHANGED}"),
+        (lambda lines: [lines[0], linked(lines[0], b'{"a":"\xff"}')], ":2: invalid UTF-8 at byte 6"),
+        (lambda lines: [lines[0], linked(lines[0], b'{"a":1,"a":2}')], ":2: duplicate key in an object"),
     ],
 )
 def test_a_change_is_told_with_file_and_line(path: Path, edit: Any, expected: str) -> None:

@@ -11,7 +11,7 @@ import click
 
 from unacked.canonical import JSON
 from unacked.cli.options import out_option, suite_option, tell_leaks
-from unacked.engine import Canaries, Difference, find_run, read_verdicts, rejudge, summarize
+from unacked.engine import Canaries, Difference, find_run, read_verdicts, rejudge, settle_garbage, summarize
 from unacked.errors import ExitCode
 from unacked.report import findings_text
 from unacked.suite import load_suite
@@ -31,6 +31,7 @@ def command(run: str, suite_path: Path | None, out: Path) -> int:
     """
     folder = find_run(run, out)
     stored = load_suite(folder.suite, run_code=False)
+    settle_garbage()
     suite = stored if suite_path is None else replace(load_suite(suite_path, run_code=False), agents=stored.agents)
     manifest = folder.manifest()
     canaries = Canaries.of_lines(manifest["seed"], read_verdicts(folder, manifest["run"]))

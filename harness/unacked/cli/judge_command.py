@@ -12,6 +12,7 @@ import click
 
 from unacked.canonical import dumps
 from unacked.cli.options import EXIT, open_suite, suite_option
+from unacked.engine import settle_garbage
 from unacked.errors import Place, Problem, SpecificationError
 from unacked.graph import Judgement, TraceJudge, Verdict, render, stream_traces
 from unacked.report import printable
@@ -34,6 +35,7 @@ def command(
     """Judge the neutral TRACE (JSON lines: begin, call, result, end) by one or more graphs."""
     suite = open_suite(suite_path)
     judge = TraceJudge(suite.graphs, REGISTRY, default=graph_names)
+    settle_garbage()
     worst, found = Verdict.PASS, False
     for item in stream_traces(trace):
         if wanted is not None and item.name != wanted:

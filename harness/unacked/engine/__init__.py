@@ -3,6 +3,7 @@
 from unacked.engine.audit import Difference, rejudge, verify
 from unacked.engine.budget import RunBudget, RunCutError
 from unacked.engine.folder import RunFolder, find_run
+from unacked.engine.garbage import settle_garbage
 from unacked.engine.leaks import Canaries
 from unacked.engine.paths import StoredPath, stored_history, stored_paths
 from unacked.engine.plan import Plan, RunRequest, make_plan
@@ -31,6 +32,7 @@ __all__ = [
     "prune",
     "read_verdicts",
     "rejudge",
+    "settle_garbage",
     "stored_history",
     "stored_paths",
     "summarize",

@@ -68,7 +68,7 @@ class RunFolder:
 
     def events(self, index: int, trial: str) -> Path:
         """Where a trial's events stand."""
-        return self.path / "events" / f"{index // _TRIALS_PER_FOLDER:03d}" / f"{trial}.jsonl"
+        return self.path / f"events/{index // _TRIALS_PER_FOLDER:03d}/{trial}.jsonl"
 
     @property
     def diagnostics(self) -> Path:

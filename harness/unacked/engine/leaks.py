@@ -63,10 +63,13 @@ class TrialCanaries:
 
 
 class Canaries:
-    """The canaries of all trials of a run; ``found`` lists the sinks in which one stood."""
+    """The canaries of all trials of a run; ``found`` lists the sinks in which one stood.
+
+    ``trials`` may be any iterable: it is gone through once, and only where a text holds what begins like a canary.
+    """
 
     def __init__(self, trials: Iterable[Names]) -> None:
-        self._trials = dict.fromkeys(TrialCanaries.of(trial) for trial in trials)
+        self._trials = trials
         self.found: list[str] = []
 
     @classmethod
@@ -103,7 +106,8 @@ class Canaries:
 
     @cached_property
     def _scanner(self) -> Scanner:
-        return Scanner([secret for trial in self._trials for secret in trial.secrets()])
+        trials = dict.fromkeys(map(TrialCanaries.of, self._trials))
+        return Scanner([secret for trial in trials for secret in trial.secrets()])
 
 
 def clean_verdict(canaries: TrialCanaries, verdict: TrialVerdict) -> dict[str, JSON]:

@@ -52,7 +52,7 @@ class ChainWriter:
 
     def append(self, body: str) -> str:
         """Append one object that is in its canonical text already, and return its line."""
-        self.head = _link(self.head, body)
+        self.head = _link(self.head, body.encode())
         line = f'{body[:-1]}{_HASH_MEMBER}{self.head}"}}\n'
         self._pending.append(line)
         return line
@@ -131,13 +131,9 @@ def head_of(path: Path, origin: str) -> str:
 def _verified(raw: bytes, head: str) -> tuple[str, dict[str, JSON]]:
     if not raw.endswith(b"\n"):
         raise RecordError("the line is torn; the writer was interrupted here")
-    try:
-        line = raw[:-1].decode("utf-8")
-    except UnicodeDecodeError:
-        raise RecordError("the line is not UTF-8; it was changed after it was written") from None
-    body, tail = line[:-_TAIL_LENGTH] + "}", line[-_TAIL_LENGTH:]
+    body = raw[: -_TAIL_LENGTH - 1] + b"}"
     linked = _link(head, body)
-    if tail != f'{_HASH_MEMBER}{linked}"}}':
+    if raw[-_TAIL_LENGTH - 1 : -1] != f'{_HASH_MEMBER}{linked}"}}'.encode():
         raise RecordError("the hash does not match: this line was changed, or a line before it was dropped or moved")
     try:
         return linked, loads(body)
@@ -145,8 +141,8 @@ def _verified(raw: bytes, head: str) -> tuple[str, dict[str, JSON]]:
         raise RecordError(str(error)) from None
 
 
-def _link(head: str, body: str) -> str:
-    return hashlib.sha256(f"{head}{body}".encode()).hexdigest()
+def _link(head: str, body: bytes) -> str:
+    return hashlib.sha256(head.encode() + body).hexdigest()
 
 
 def _unwritable(path: Path, error: OSError) -> HarnessError:
