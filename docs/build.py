@@ -12,7 +12,7 @@ from pathlib import Path
 
 from unacked.approval import PAUSES, READABLE_TARGETS, REFUSALS, WAYS_OUT
 from unacked.completeness import CONTINUATIONS, FIELD_STATES, REASONS, WARNINGS
-from unacked.fault import ACTIONS, ALIASES, CHANGES, REMOTE_ACTIONS, Action, ActionKind
+from unacked.fault import ACTIONS, ALIASES, CHANGES, LOOKUP_ACTIONS, REMOTE_ACTIONS, Action, ActionKind
 from unacked.graph import VERDICTS, Standing, Stop
 from unacked.graph.lint import LINTS
 from unacked.outcome import CATEGORIES
@@ -89,6 +89,10 @@ faults:
 ```
 
 {_table(head, map(_action, ACTIONS.values()))}
+
+## Of lookups only
+
+{_table(head, map(_action, LOOKUP_ACTIONS.values()))}
 
 ## Of remote commands only
 

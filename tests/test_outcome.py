@@ -71,7 +71,6 @@ def test_every_category_has_its_own_wording() -> None:
             "http_read",
             {
                 "ok",
-                "partial",
                 "not_found",
                 "invalid_request",
                 "authentication_failed",
@@ -99,7 +98,6 @@ def test_every_category_has_its_own_wording() -> None:
                 "confirmed_failure",
                 "declined",
                 "locked",
-                "evidence_required",
             },
         ),
     ],

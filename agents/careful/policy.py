@@ -145,7 +145,7 @@ def find_out(task: Task, operation: Operation, arguments: Mapping[str, Any], res
     """Find out what became of a write; "absent" says that the same request may be sent again."""
     found = ""
     if result["retry"] in ("reconcile_first", "poll"):
-        found, detail = yield from reconcile(operation, task.tools[result["reconcile"]], arguments)
+        found, detail = yield from reconcile(task, operation, task.tools[result["reconcile"]], arguments)
         if found != "started" and (found != "absent" or harmless_again(operation, arguments)):
             return found, detail
     if "ask_human" not in task.tools:
@@ -180,10 +180,10 @@ def harmless_again(operation: Operation, arguments: Mapping[str, Any]) -> bool:
     return True
 
 
-def reconcile(operation: Operation, lookup: Operation, arguments: Mapping[str, Any]) -> Moves[Settled]:
+def reconcile(task: Task, operation: Operation, lookup: Operation, arguments: Mapping[str, Any]) -> Moves[Settled]:
     """Find out what a write with an unknown outcome did, by asking for its own request or target."""
     asked = {argument.name: arguments[argument.name] for argument in lookup.arguments if argument.name in arguments}
-    started = ""
+    started, doubt = "", "the lookup gave no answer"
     for _ in range(ATTEMPTS):
         seen = yield Call(lookup.name, asked)
         fields = seen.get("result", {})
@@ -192,7 +192,10 @@ def reconcile(operation: Operation, lookup: Operation, arguments: Mapping[str, A
         if seen["category"] == "not_found":
             return "absent", "a complete lookup found nothing"
         if seen["category"] == "partial":
-            return "unknown", "the lookup was incomplete, so it proves nothing"
+            doubt = "the lookup was incomplete, so it proves nothing"
+            if "wait" in task.tools:
+                yield Call("wait", {"seconds": IN_FLIGHT_S})
+            continue
         if seen["ok"] and "completed" in fields:
             if fields["completed"] and fields["exit_status"] == 0:
                 return "success", fields
@@ -202,7 +205,7 @@ def reconcile(operation: Operation, lookup: Operation, arguments: Mapping[str, A
             yield Call("wait", {"seconds": IN_FLIGHT_S})
         elif seen["ok"]:
             return ("success", fields) if shows_effect(operation, arguments, fields) else ("absent", "not applied")
-    return ("started", started) if started else ("unknown", "the lookup gave no answer")
+    return ("started", started) if started else ("unknown", doubt)
 
 
 def shows_effect(operation: Operation, arguments: Mapping[str, Any], fields: Mapping[str, Any]) -> bool:

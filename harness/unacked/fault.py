@@ -220,7 +220,20 @@ REMOTE_ACTIONS: Mapping[str, ActionKind] = {
 }
 """What only a command on a host can meet, by name; what else it can is ``REMOTE_FAULTS`` of the wire."""
 
-KINDS: Mapping[str, ActionKind] = {**ACTIONS, **CHANGES, **REMOTE_ACTIONS}
+LOOKUP_ACTIONS: Mapping[str, ActionKind] = {
+    kind.name: kind
+    for kind in (
+        _kind(
+            "index_behind",
+            _BEFORE_COMMIT,
+            "the index behind a lookup has not caught up: it finds nothing, and says that it has not seen everything",
+            ambiguous=False,
+        ),
+    )
+}
+"""What only a lookup can meet, by name."""
+
+KINDS: Mapping[str, ActionKind] = {**ACTIONS, **CHANGES, **REMOTE_ACTIONS, **LOOKUP_ACTIONS}
 """Every action that a case may name."""
 
 

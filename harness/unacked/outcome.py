@@ -224,10 +224,8 @@ _HTTP_BOTH = (
     "outcome_unknown",
 )
 CATEGORY_SETS: Mapping[str, frozenset[str]] = {
-    "http_read": frozenset({*_HTTP_BOTH, "partial"}),
-    "http_write": frozenset(
-        {*_HTTP_BOTH, "accepted", "conflict", "confirmed_failure", "declined", "locked", "evidence_required"}
-    ),
+    "http_read": frozenset(_HTTP_BOTH),
+    "http_write": frozenset({*_HTTP_BOTH, "accepted", "conflict", "confirmed_failure", "declined", "locked"}),
     "remote": frozenset(
         {
             "ok",
@@ -243,7 +241,11 @@ CATEGORY_SETS: Mapping[str, frozenset[str]] = {
     ),
     "control": frozenset({"ok"}),
 }
-"""Which categories an operation of a given kind may return; any other one in a run is an ERROR."""
+"""Which categories an operation of a given kind may return; any other one in a run is an ERROR.
+
+A contract adds what its own answer can say besides: ``partial`` where it says that it is not complete, and
+``evidence_required`` where the tool asks for evidence.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

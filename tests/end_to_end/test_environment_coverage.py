@@ -16,20 +16,6 @@ from unacked.trial import Bench, TrialPlan
 GRAPHS = frozenset(
     {"create-outcome-unknown", "auth-vs-denial", "rate-limit", "partial-list-cleanup", "approval-decline"}
 )
-WRITES, READS = (
-    {name for name, tool in TOOLS.items() if tool.endpoint is not None and tool.operation.writes is writes}
-    for writes in (True, False)
-)
-GATED = {name for name, tool in TOOLS.items() if tool.endpoint is not None and tool.endpoint.needs_inventory}
-DIRECTORY = {name for name, tool in TOOLS.items() if tool.endpoint is not None and tool.endpoint.service == "directory"}
-DOCUMENTED = {name for name, tool in TOOLS.items() if tool.endpoint is not None and tool.endpoint.failures}
-
-NOT_YET: Mapping[str, tuple[set[str], str]] = {
-    "evidence_required": (WRITES - GATED, "the tool asks for no evidence"),
-    "confirmed_failure": (WRITES - DOCUMENTED, "the service documents no failure result of this operation"),
-    "partial": (READS - DIRECTORY, "the service looks everything through, and its objects have no parts"),
-}
-"""Declared categories that no case and no sweep can produce: of which operations, and why."""
 
 
 def swept_operations(suite: Suite) -> set[str]:
@@ -69,31 +55,19 @@ def _results(bench: Bench, events: Path, case: str, place: str, *, twin: bool) -
 
 
 @pytest.mark.long
-def test_every_declared_category_of_a_swept_operation_is_produced_but_those_that_are_named_here(
+def test_every_declared_category_of_a_swept_operation_is_produced(
     suite: Suite, produced: Mapping[str, set[str]]
 ) -> None:
-    missing = {
-        name: sorted(TOOLS[name].operation.categories - produced[name]) for name in sorted(swept_operations(suite))
-    }
-    expected = {
-        name: sorted(category for category, (operations, _) in NOT_YET.items() if name in operations)
-        for name in missing
-    }
-    assert missing == expected
+    missing = {name: TOOLS[name].operation.categories - produced[name] for name in swept_operations(suite)}
+    assert {name: left for name, left in missing.items() if left} == {}
 
 
 @pytest.mark.long
-def test_everything_that_the_approval_graph_leads_on_from_is_produced_but_what_is_named_here(tmp_path: Path) -> None:
+def test_everything_that_the_approval_graph_leads_on_from_is_produced(tmp_path: Path) -> None:
     select = ("A*", "W-approved-delete-release", "--agent", "careful", "--agent", "reckless")
     start("run", *select, "--out", tmp_path, "--run-id", "approvals", cwd=tmp_path)
     coverage = start("graph", "coverage", tmp_path / "approvals", "--json", cwd=tmp_path).json
-    missing = coverage["environment"]["graphs"]["approval-decline"]["missing"]
-    assert missing == [["delete_release", "confirmed_failure"], ["delete_release", "evidence_required"]]
-
-
-@pytest.mark.long
-def test_a_documented_failure_is_produced_where_there_is_one(produced: Mapping[str, set[str]]) -> None:
-    assert "confirmed_failure" in produced["charge"]
+    assert coverage["environment"]["graphs"]["approval-decline"]["missing"] == []
 
 
 @pytest.mark.long

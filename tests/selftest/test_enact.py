@@ -61,13 +61,14 @@ def test_the_id_that_a_create_gave_is_used_by_the_next_call(stage: Stage) -> Non
     assert calls_of(tried)[1] == ("attach_note", {"record_id": "rec-3", "text": "checked by Asha"})
 
 
-def test_an_unknown_outcome_is_brought_about_with_the_effect_that_the_lookup_needs(stage: Stage) -> None:
+def test_an_unknown_outcome_is_brought_about_with_what_the_lookup_is_to_say(stage: Stage) -> None:
     lookup = {"request_id": "rid-1"}
     unknown: Step = ("create_record", CREATE, "outcome_unknown", {})
     found = played(stage, trace(unknown, ("lookup_by_request_id", lookup, "ok", {"record_id": "record_id-1"})))
     partial = played(stage, trace(unknown, ("lookup_by_request_id", lookup, "partial", {})))
     assert len(list(found.history.named("remote_committed"))) == 1
-    assert len(list(partial.history.named("remote_committed"))) == 0
+    fired = [event.detail["action"] for event in partial.history.named("fault_fired")]
+    assert fired == ["fin", "index_behind"]
 
 
 def test_time_passes_between_calls_as_in_the_trace(stage: Stage) -> None:

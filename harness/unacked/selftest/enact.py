@@ -288,7 +288,7 @@ class _Turn:
 
 
 def _given(events: Sequence[Event]) -> Iterator[tuple[str, Mapping[str, JSON]]]:
-    """The arguments that no result has given before, of calls that reach a service first: those name best."""
+    """The arguments that no result has given before, of calls that a service does something about first."""
     answers = {event.call: event.category for event in events if isinstance(event, Result)}
     calls: list[CallMove] = []
     used: set[str] = set()
@@ -301,9 +301,9 @@ def _given(events: Sequence[Event]) -> Iterator[tuple[str, Mapping[str, JSON]]]:
             heard |= set(_texts(event.fields)) - used
 
     def counts(call: CallMove) -> tuple[bool, bool]:
-        """What reaches a service names best; whoever asks the gate may name anything."""
+        """What a service does something about names best; whoever asks the gate may name anything."""
         asks = call.operation in TOOLS and TOOLS[call.operation].at_gate
-        return answers.get(call.id) == "local_failure", asks
+        return answers.get(call.id) in ("local_failure", "confirmed_failure"), asks
 
     for call in sorted(calls, key=counts):
         yield (

@@ -74,8 +74,6 @@ _REASONS: Mapping[str, str] = {
     "declined": "planted agents ask the gate in advance; no tool of theirs asks it by itself",
     "locked": "planted agents ask the gate in advance; no tool of theirs asks it by itself",
     "evidence_required": "no inventory of theirs is stale, and graphs allow no call without one",
-    "confirmed_failure": "the service documents no failure of this operation",
-    "partial": "no fault leaves single fields of one object unread",
 }
 """Why nothing produces a category that a contract declares."""
 
@@ -187,7 +185,7 @@ def _untrue(tool: Tool, category: str, wanted: Mapping[str, JSON]) -> Iterator[F
     lookup = tool.endpoint is not None and tool.endpoint.lookup
     identity = tool.operation.identity
     if lookup and category == "partial":
-        yield _replaced("complete", value=False)
+        yield _before("index_behind")
     elif lookup and category == "not_found":
         yield _replaced("items", value=[])
     elif lookup and category == "ok" and wanted.get("complete", True) is not True:

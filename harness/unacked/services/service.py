@@ -55,7 +55,7 @@ class Service(ABC):
         )
         self._denied: dict[tuple[str, str], tuple[int, str]] = {}
         self._limited: dict[str, float] = {}
-        self._failing: dict[str, Result] = {}
+        self._answering: dict[str, Result] = {}
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -118,7 +118,8 @@ class Service(ABC):
         end every credential accepted so far, ``never_valid`` forgets them. ``deny`` takes the permission for
         the operation away for good, from every identity known so far; hidden, the answer is that of an
         object which is not there. ``failure`` makes the operation's next execution fail with that status,
-        without an effect. What ``changes`` names happens at once.
+        without an effect; ``index_behind`` makes the next lookup find nothing, and say that it has not looked
+        everything through. What ``changes`` names happens at once.
         """
         if operation not in self._table.routes and operation not in self.commands:
             hint = nearest(operation, (*self._table.routes, *self.commands))
@@ -137,7 +138,9 @@ class Service(ABC):
                 denial = (404, "not_found") if given.get("hidden") else (403, "insufficient_scope")
                 self._denied.update(((identity, operation), denial) for identity in self.credentials.identities)
             case "failure":
-                self._failing[operation] = _failure(given)
+                self._answering[operation] = _failure(given)
+            case "index_behind":
+                self._answering[operation] = Result(200, {"items": [], "complete": False})
             case change if change in self.changes:
                 self.changes[change](self, given)
             case _:
@@ -198,9 +201,9 @@ class Service(ABC):
         return result
 
     def _execute(self, route: Route, call: Call) -> Result:
-        failure = self._failing.pop(route.operation, None)
-        if failure is not None:
-            return failure
+        decided = self._answering.pop(route.operation, None)
+        if decided is not None:
+            return decided
         try:
             result = route.action(self, call)
         except RefusedError as refused:

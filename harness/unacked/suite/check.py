@@ -12,7 +12,7 @@ from unacked.clock import VirtualClock
 from unacked.contract import Operation
 from unacked.document import Document, Location
 from unacked.errors import Problem, SpecificationError, nearest
-from unacked.fault import CHANGES, REMOTE_ACTIONS, Fault, Point
+from unacked.fault import CHANGES, LOOKUP_ACTIONS, REMOTE_ACTIONS, Fault, Point
 from unacked.graph import Graph
 from unacked.guard import guarded
 from unacked.outcome import CATEGORIES
@@ -124,6 +124,8 @@ def _reach(document: Document, location: Location, fault: Fault) -> Iterator[Pro
     if not _is_remote(fault.operation):
         if action in REMOTE_ACTIONS:
             yield document.problem(location, f"{action!r} can act on a remote command only, not on {fault.operation}")
+        if action in LOOKUP_ACTIONS and not _is_lookup(fault.operation):
+            yield document.problem(location, f"{action!r} can act on a lookup only, not on {fault.operation}")
         return
     allowed = REMOTE_FAULTS.get(point, frozenset())
     if action not in allowed:
@@ -135,6 +137,11 @@ def _reach(document: Document, location: Location, fault: Fault) -> Iterator[Pro
 
 def _is_remote(operation: str) -> bool:
     return operation in TOOLS and TOOLS[operation].shell is not None
+
+
+def _is_lookup(operation: str) -> bool:
+    endpoint = TOOLS[operation].endpoint if operation in TOOLS else None
+    return endpoint is not None and endpoint.lookup
 
 
 def _backstage(file: CaseFile) -> set[str]:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from unacked.canonical import JSON
 from unacked.claims import Brief
 from unacked.contract import Operation
-from unacked.fault import ACTIONS, Action, Fault, Point
+from unacked.fault import ACTIONS, KINDS, LOOKUP_ACTIONS, Action, ActionKind, Fault, Point
 from unacked.tools import WIRED
 
 __all__ = ["sweep", "swept"]
@@ -55,7 +55,7 @@ def sweep(operation: Operation, nth: int = 1) -> Iterator[tuple[str, Fault]]:
     The name is made of words only, so that it can stand in a trial's id.
     """
     for point in Point:
-        for kind in ACTIONS.values():
+        for kind in _kinds(operation):
             if point not in kind.points:
                 continue
             for label, written in _written(kind.name, operation):
@@ -76,9 +76,17 @@ def swept(declared: Brief, operation: str, nth: int) -> Iterator[Brief]:
             yield replace(declared, place=place, twin=True, faults=(fault.twin(),))
 
 
+def _kinds(operation: Operation) -> Iterator[ActionKind]:
+    """The actions that a request of the operation can meet."""
+    yield from ACTIONS.values()
+    endpoint = WIRED[operation.name].endpoint
+    if endpoint is not None and endpoint.lookup:
+        yield from LOOKUP_ACTIONS.values()
+
+
 def _written(action: str, operation: Operation) -> Iterator[tuple[str, JSON]]:
     """The forms of one action, each with what tells it from the others."""
-    kind = ACTIONS[action]
+    kind = KINDS[action]
     if action in _PARAMETERS:
         values = _PARAMETERS[action](operation)
         for number, value in enumerate(values, start=1):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from unacked.contract import Argument, Effect, Operation
 from unacked.outcome import CATEGORY_SETS
 from unacked.tools.arguments import OPTIONAL_REQUEST
-from unacked.tools.endpoint import Endpoint, Tool
+from unacked.tools.endpoint import NOT_DONE, Endpoint, Tool
 
 __all__ = ["TOOLS"]
 
@@ -29,7 +29,13 @@ TOOLS = (
             target_class="credential",
             request="request_id",
         ),
-        Endpoint(service="credentials", method="POST", path="/v1/credentials/{name}/rotate", body=("request_id",)),
+        Endpoint(
+            service="credentials",
+            method="POST",
+            path="/v1/credentials/{name}/rotate",
+            body=("request_id",),
+            failures=NOT_DONE,
+        ),
     ),
     Tool(
         Operation(

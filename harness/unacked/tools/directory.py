@@ -32,7 +32,7 @@ _COLLECTION = (
     Argument("scope", "object", required=False),
     Argument("warnings", "array", required=False),
 )
-_UNGATED = CATEGORY_SETS["http_write"] - {"declined", "locked"}
+_UNGATED = (CATEGORY_SETS["http_write"] - {"declined", "locked"}) | {"evidence_required"}
 """What a write can be answered before which no approval gate stands."""
 
 
@@ -47,7 +47,7 @@ def _collection(
             description=description,
             arguments=(_SCOPE, *arguments),
             result=(*_COLLECTION, *coverage),
-            categories=CATEGORY_SETS["http_read"],
+            categories=CATEGORY_SETS["http_read"] | {"partial"},
             target="scope",
             target_class=resource,
         ),
@@ -113,7 +113,7 @@ TOOLS = (
                 Argument("last_seen_day_state", choices=FIELD_STATES),
                 Argument("complete", "boolean"),
             ),
-            categories=CATEGORY_SETS["http_read"],
+            categories=CATEGORY_SETS["http_read"] | {"partial"},
             target="account_id",
             target_class="account",
         ),

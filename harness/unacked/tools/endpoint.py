@@ -12,7 +12,10 @@ from unacked.canonical import JSON, dumps
 from unacked.contract import Argument, Operation
 from unacked.marker import SCRIPT
 
-__all__ = ["Endpoint", "Shell", "Tool", "argument_problem"]
+__all__ = ["NOT_DONE", "Endpoint", "Shell", "Tool", "argument_problem"]
+
+NOT_DONE = (424,)
+"""How a service says that it took a request and did not do it, unless its contract has another way (RFC 4918, 11.4)."""
 
 _TYPES: Mapping[str, tuple[str, tuple[type, ...]]] = {
     "string": ("a string", (str,)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from unacked.contract import Argument, Effect, Idempotency, Operation
 from unacked.outcome import CATEGORY_SETS
 from unacked.tools.arguments import KEY, OPTIONAL_REQUEST, REQUEST
-from unacked.tools.endpoint import Endpoint, Tool
+from unacked.tools.endpoint import NOT_DONE, Endpoint, Tool
 
 __all__ = ["TOOLS"]
 
@@ -40,7 +40,14 @@ TOOLS = (
             idempotency_mode=Idempotency.REPLAY_SUCCESS,
             reconcile="find_issue",
         ),
-        Endpoint(service="forge", method="POST", path="/v1/issues", body=("title", "request_id"), success=201),
+        Endpoint(
+            service="forge",
+            method="POST",
+            path="/v1/issues",
+            body=("title", "request_id"),
+            success=201,
+            failures=NOT_DONE,
+        ),
     ),
     Tool(
         Operation(
@@ -49,7 +56,7 @@ TOOLS = (
             description="Find the issue that a request id opened.",
             arguments=(Argument("request_id"),),
             result=(Argument("issue_id"), Argument("complete", "boolean")),
-            categories=CATEGORY_SETS["http_read"],
+            categories=CATEGORY_SETS["http_read"] | {"partial"},
             target_class="issue",
             identity="issue_id",
             request="request_id",
@@ -90,6 +97,7 @@ TOOLS = (
             path="/v1/deployments",
             body=("service", "revision", "request_id"),
             success=201,
+            failures=NOT_DONE,
         ),
     ),
     Tool(
@@ -103,7 +111,7 @@ TOOLS = (
                 Argument("status", required=False),
                 Argument("complete", "boolean"),
             ),
-            categories=CATEGORY_SETS["http_read"],
+            categories=CATEGORY_SETS["http_read"] | {"partial"},
             target_class="deployment",
             identity="deployment_id",
             request="request_id",
@@ -125,7 +133,14 @@ TOOLS = (
             idempotency_mode=Idempotency.REPLAY_SUCCESS,
             reconcile="find_release",
         ),
-        Endpoint(service="forge", method="POST", path="/v1/releases", body=("name", "request_id"), success=201),
+        Endpoint(
+            service="forge",
+            method="POST",
+            path="/v1/releases",
+            body=("name", "request_id"),
+            success=201,
+            failures=NOT_DONE,
+        ),
     ),
     Tool(
         Operation(
@@ -134,7 +149,7 @@ TOOLS = (
             description="Find the release that a request id published.",
             arguments=(Argument("request_id"),),
             result=(Argument("release_id"), Argument("complete", "boolean")),
-            categories=CATEGORY_SETS["http_read"],
+            categories=CATEGORY_SETS["http_read"] | {"partial"},
             target_class="release",
             identity="release_id",
             request="request_id",
@@ -162,6 +177,7 @@ TOOLS = (
             method="DELETE",
             path="/v1/releases/{release_id}",
             body=("approval_id", "request_id"),
+            failures=NOT_DONE,
         ),
     ),
     Tool(
@@ -175,6 +191,6 @@ TOOLS = (
             target="release_id",
             target_class="release",
         ),
-        Endpoint(service="forge", method="POST", path="/v1/releases/{release_id}/force-push"),
+        Endpoint(service="forge", method="POST", path="/v1/releases/{release_id}/force-push", failures=NOT_DONE),
     ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from unacked.contract import Argument, Effect, Idempotency, Operation
 from unacked.outcome import CATEGORY_SETS
 from unacked.tools.arguments import KEY, REQUEST
-from unacked.tools.endpoint import Endpoint, Tool
+from unacked.tools.endpoint import NOT_DONE, Endpoint, Tool
 
 __all__ = ["TOOLS"]
 
@@ -47,7 +47,7 @@ TOOLS = (
             description="Find the charge that a request id made.",
             arguments=(Argument("request_id"),),
             result=(Argument("charge_id"), Argument("amount", "integer", required=False), _COMPLETE),
-            categories=CATEGORY_SETS["http_read"],
+            categories=CATEGORY_SETS["http_read"] | {"partial"},
             target_class="charge",
             identity="charge_id",
             request="request_id",
@@ -99,7 +99,7 @@ TOOLS = (
             description="Find the refund that a request id made.",
             arguments=(Argument("request_id"),),
             result=(Argument("refund_id"), Argument("amount", "integer", required=False), _COMPLETE),
-            categories=CATEGORY_SETS["http_read"],
+            categories=CATEGORY_SETS["http_read"] | {"partial"},
             target_class="refund",
             identity="refund_id",
             request="request_id",
@@ -127,6 +127,7 @@ TOOLS = (
             path="/v1/invoices",
             body=("amount", "currency", "customer", "request_id"),
             success=201,
+            failures=NOT_DONE,
         ),
     ),
     Tool(
@@ -136,7 +137,7 @@ TOOLS = (
             description="Find the invoice that a request id made.",
             arguments=(Argument("request_id"),),
             result=(Argument("invoice_id"), Argument("amount", "integer", required=False), _COMPLETE),
-            categories=CATEGORY_SETS["http_read"],
+            categories=CATEGORY_SETS["http_read"] | {"partial"},
             target_class="invoice",
             identity="invoice_id",
             request="request_id",

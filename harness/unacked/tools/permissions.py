@@ -5,7 +5,7 @@ from __future__ import annotations
 from unacked.contract import Argument, Effect, Operation
 from unacked.outcome import CATEGORY_SETS
 from unacked.tools.arguments import OPTIONAL_REQUEST
-from unacked.tools.endpoint import Endpoint, Tool
+from unacked.tools.endpoint import NOT_DONE, Endpoint, Tool
 
 __all__ = ["TOOLS"]
 
@@ -32,6 +32,7 @@ TOOLS = (
             path="/v1/permissions",
             body=("subject", "scope", "request_id"),
             success=201,
+            failures=NOT_DONE,
         ),
     ),
     Tool(
@@ -53,6 +54,7 @@ TOOLS = (
             method="DELETE",
             path="/v1/subjects/{subject}/permissions/{scope}",
             body=("request_id",),
+            failures=NOT_DONE,
         ),
     ),
     Tool(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from unacked.contract import Argument, Effect, Idempotency, Operation
 from unacked.outcome import CATEGORY_SETS
 from unacked.tools.arguments import KEY, OPTIONAL_REQUEST, REQUEST
-from unacked.tools.endpoint import Endpoint, Tool
+from unacked.tools.endpoint import NOT_DONE, Endpoint, Tool
 
 __all__ = ["TOOLS"]
 
@@ -27,7 +27,14 @@ TOOLS = (
             idempotency_mode=Idempotency.REPLAY_SUCCESS,
             reconcile="lookup_by_request_id",
         ),
-        Endpoint(service="records", method="POST", path="/v1/records", body=("title", "request_id"), success=201),
+        Endpoint(
+            service="records",
+            method="POST",
+            path="/v1/records",
+            body=("title", "request_id"),
+            success=201,
+            failures=NOT_DONE,
+        ),
     ),
     Tool(
         Operation(
@@ -36,7 +43,7 @@ TOOLS = (
             description="Find the record that a request id created.",
             arguments=(Argument("request_id"),),
             result=(Argument("record_id"), Argument("complete", "boolean")),
-            categories=CATEGORY_SETS["http_read"],
+            categories=CATEGORY_SETS["http_read"] | {"partial"},
             target_class="record",
             identity="record_id",
             request="request_id",
@@ -79,6 +86,7 @@ TOOLS = (
             path="/v1/records/{record_id}/notes",
             body=("text", "request_id"),
             success=201,
+            failures=NOT_DONE,
         ),
     ),
     Tool(
@@ -95,7 +103,12 @@ TOOLS = (
             reconcile="get_record",
         ),
         Endpoint(
-            service="records", method="PATCH", path="/v1/records/{record_id}", body=("patch", "request_id"), success=200
+            service="records",
+            method="PATCH",
+            path="/v1/records/{record_id}",
+            body=("patch", "request_id"),
+            success=200,
+            failures=NOT_DONE,
         ),
     ),
 )

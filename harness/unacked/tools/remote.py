@@ -154,7 +154,7 @@ TOOLS = (
                 Argument("exit_status", "integer", required=False),
                 Argument("complete", "boolean"),
             ),
-            categories=CATEGORY_SETS["http_read"],
+            categories=CATEGORY_SETS["http_read"] | {"partial"},
             target_class="host",
             request="operation_id",
         ),

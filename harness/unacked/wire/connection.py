@@ -16,7 +16,7 @@ import h11
 
 from unacked.errors import HarnessError
 from unacked.event import Emit
-from unacked.fault import CHANGES, Fault, Point
+from unacked.fault import CHANGES, LOOKUP_ACTIONS, Fault, Point
 from unacked.wire.message import Handler, Request, Response
 from unacked.wire.script import Script, Signal, Step, answer_in_place, broken, encode
 
@@ -26,7 +26,16 @@ Timer = Callable[[float, Callable[[], None]], None]
 """Asks to be called back at a time, in seconds."""
 
 _BY_THE_SERVICE = frozenset(
-    {"rate_limit", "expire_credential", "revoke_credential", "never_valid", "deny", "failure", *CHANGES}
+    {
+        "rate_limit",
+        "expire_credential",
+        "revoke_credential",
+        "never_valid",
+        "deny",
+        "failure",
+        *CHANGES,
+        *LOOKUP_ACTIONS,
+    }
 )
 _HOLDING = frozenset({Point.BEFORE_COMMIT, Point.AFTER_COMMIT, Point.IN_HEAD, Point.IN_BODY})
 _EAGER = Response(200, b"{}", (("content-type", "application/json"),))
