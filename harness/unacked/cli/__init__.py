@@ -15,6 +15,7 @@ from unacked.errors import ExitCode, Place, Problem, SpecificationError, Unacked
 __all__ = ["COMMANDS", "main"]
 
 COMMANDS = {
+    "init": "make a new suite for agents of your own",
     "run": "run cases against agents (without agents: the controls)",
     "list": "show what a suite holds, and whether the remote effect is known after each fault",
     "validate": "check every file of a suite and report all problems at once",

@@ -1,6 +1,7 @@
 """Suites: folders of cases, graphs, fake services and agents."""
 
 from unacked.suite.loader import declared_side, load_case, load_suite
+from unacked.suite.starter import begin_suite
 from unacked.suite.suite import CONTENT_FOLDERS, LoadedAgent, LoadedCase, Suite, packaged_suite, shipped_suite
 
 __all__ = [
@@ -8,6 +9,7 @@ __all__ = [
     "LoadedAgent",
     "LoadedCase",
     "Suite",
+    "begin_suite",
     "declared_side",
     "load_case",
     "load_suite",
