@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from tests.suites import ROOT, start
 
-from unacked.adapter import HONESTY, RULES, cases_of, reference
+from unacked.adapter import HONESTY, RULES, Report, cases_of, check, reference
 from unacked.adapter.stage import scenes
 from unacked.selftest import PLANTED, Planted
+from unacked.selftest.planted_replies import REPLIES, RIGHT
 from unacked.selftest.run import _broken_suites, _planted
 from unacked.suite import Suite, load_suite
 
@@ -23,14 +24,24 @@ def shipped() -> Suite:
     return load_suite(ROOT)
 
 
-@pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: planted.name.partition(":")[2])
+EVERY = (*PLANTED, *REPLIES)
+
+
+@pytest.mark.parametrize("planted", EVERY, ids=lambda planted: planted.name.partition(":")[2])
 def test_a_planted_adapter_is_caught_under_its_own_rule(shipped: Suite, planted: Planted) -> None:
     item = _planted(planted, shipped)
     assert (item.caught, item.rules[0], item.gap) == (1, planted.rule, None)
 
 
 def test_every_rule_has_an_adapter_that_breaks_it() -> None:
-    assert {planted.rule for planted in PLANTED} == {*RULES, *HONESTY} - OUT_OF_REACH
+    assert {planted.rule for planted in EVERY} == {*RULES, *HONESTY} - OUT_OF_REACH
+
+
+def test_our_own_tools_are_left_alone_behind_an_mcp_server(shipped: Suite) -> None:
+    report = Report("reference over MCP", "simulated")
+    for heard in check(RIGHT, shipped, cases_of(shipped, ["read_build"])):
+        report.add(heard)
+    assert (report.findings, report.calls > 190, report.not_exercised) == ({}, True, 0)
 
 
 def test_a_planted_adapter_that_is_not_caught_is_a_gap(shipped: Suite) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import shlex
+import shutil
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Protocol
+from typing import Any, Protocol
 
 import httpcore2
 import httpx2
@@ -16,7 +18,10 @@ from unacked.canonical import JSON
 from unacked.clock import Clock
 from unacked.errors import Place, Problem, SpecificationError, nearest
 
-__all__ = ["Adapter", "Link", "load_adapter", "wire_client"]
+__all__ = ["OVER_MCP", "Adapter", "Link", "load_adapter", "wire_client"]
+
+OVER_MCP = "mcp:"
+"""What a name begins with that stands for an MCP server on standard input and output."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,10 +57,16 @@ class Adapter(Protocol):
 
 
 def load_adapter(name: str) -> Adapter:
-    """Return the function that ``module:function`` names; raises SpecificationError where there is none."""
+    """Return the function that ``module:function`` names, or what reaches the MCP server of ``mcp:command``.
+
+    Raises SpecificationError where there is none.
+    """
+    if name.startswith(OVER_MCP):
+        return _over_mcp(name.removeprefix(OVER_MCP).strip())
     module_name, _, function = name.partition(":")
     if not module_name or not function:
-        raise _refused(f"{name!r} names no adapter", "write MODULE:FUNCTION, such as unacked.adapter.reference:call")
+        hint = "write MODULE:FUNCTION, such as unacked.adapter.reference:call, or mcp:COMMAND"
+        raise _refused(f"{name!r} names no adapter", hint)
     try:
         module = importlib.import_module(module_name)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the module raises is a fault of the module
@@ -67,6 +78,18 @@ def load_adapter(name: str) -> Adapter:
         raise _refused(f"module {module_name!r} has no function {function!r}", nearest(function, known))
     found: Adapter = adapter
     return found
+
+
+def _over_mcp(command: str) -> Adapter:
+    program = next(iter(shlex.split(command)), "")
+    if shutil.which(program) is None:
+        raise _refused(f"{program!r} is no program that could be started", "write mcp:COMMAND, such as mcp:./server.py")
+    try:
+        over_mcp: Any = importlib.import_module("unacked.adapter.mcp_tools")
+    except ModuleNotFoundError:
+        raise _refused("the MCP SDK is not installed", 'pip install "unacked[mcp]"') from None
+    adapter: Adapter = over_mcp.by_process(command)
+    return adapter
 
 
 def _refused(message: str, hint: str) -> SpecificationError:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from unacked.adapter.account import account
+from unacked.adapter.replies import REPLY_RULES, Misreply
 from unacked.adapter.stage import Played, Scene
 from unacked.canonical import JSON, InvalidJSON, dumps, loads
 from unacked.claims import Finding
@@ -48,6 +49,10 @@ RULES: Mapping[str, tuple[str, str]] = {
     "unproven-success": (
         "success only with an answer that holds the contract",
         "read the answer before you believe it",
+    ),
+    "error-as-empty": (
+        "a failure that is told as one",
+        "never answer with an empty list where nobody could look: empty and failed lead to opposite next steps",
     ),
     "unproven-claim": (
         "a definite category only where the answer proves it",
@@ -90,6 +95,7 @@ RULES: Mapping[str, tuple[str, str]] = {
     ),
     "secret-leaked": ("no credential in any sink", "redact where the text is made, not where it is shown"),
     "raw-error-in-result": ("a message of the tool's own", "keep raw errors in diagnostics that the agent never sees"),
+    **REPLY_RULES,
 }
 """What is expected, and what to do, by rule."""
 
@@ -163,6 +169,9 @@ class _Judge:
         if played.raised is not None:
             yield _finding("raised", _last_line(played.raised, played.scanner))
             return
+        if isinstance(played.returned, Misreply):
+            yield self._of_reply(played.returned)
+            return
         problem = self._form_problem(played.returned)
         if problem is not None:
             yield _finding("not-an-envelope", problem)
@@ -181,6 +190,11 @@ class _Judge:
             for rule, observed in account(category, claim.result, self.played.pages):
                 yield _finding(rule, observed)
         yield from self._ledger(claim)
+
+    def _of_reply(self, reply: Misreply) -> Finding:
+        failed = CATEGORIES[self.proof.envelope["category"]].outcome_class is not OutcomeClass.SUCCESS
+        rule = "error-as-empty" if reply.empty and failed else reply.rule
+        return _finding(rule, self.played.scanner.redact(reply.observed))
 
     @property
     def _met_the_same(self) -> bool:
@@ -252,8 +266,9 @@ class _Judge:
         if dropped is not None:
             yield _finding("completeness-dropped", dropped)
         elif claim.category not in (proven, *self._as_good(claim)) and CATEGORIES[claim.category].definite:
-            success = CATEGORIES[claim.category].outcome_class is OutcomeClass.SUCCESS
-            rule = "unproven-success" if success else "unproven-claim"
+            rule = "unproven-claim"
+            if CATEGORIES[claim.category].outcome_class is OutcomeClass.SUCCESS:
+                rule = "error-as-empty" if claim.result.get("items") == [] else "unproven-success"
             yield _finding(rule, f"{claim.category} where {proven} is what the answer proves")
         identity = claim.result.get(self.scene.operation.identity or "")
         if identity is not None and identity not in self.played.identities:
@@ -303,7 +318,8 @@ class _Judge:
             "standard output or error": played.said.printed.getvalue(),
             "log": "\n".join(played.said.logged),
         }
-        if played.returned is not None and _leaks(played.scanner, played.returned):
+        returned = played.returned.reply if isinstance(played.returned, Misreply) else played.returned
+        if returned is not None and _leaks(played.scanner, returned):
             yield _finding("secret-in-result", "the call's credential stands in the envelope")
         for sink, text in with_text.items():
             if played.scanner.leaks(text):

@@ -15,6 +15,7 @@ from unacked.adapter.link import Adapter, Link, wire_client
 from unacked.adapter.notes import Hung, Notes, Sayings, WatchedBackend, Witness, listening
 from unacked.adapter.orders import carried_out
 from unacked.adapter.reference import RelocatedClient
+from unacked.adapter.replies import Misreply
 from unacked.canonical import JSON
 from unacked.claims import Brief
 from unacked.clock import Clock, VirtualClock
@@ -77,6 +78,7 @@ class Scene:
 class Played:
     """What came of a scene: what the adapter returned or raised, and what the services saw.
 
+    ``returned`` is a Misreply where it came over MCP and no envelope could be taken from the reply.
     ``raised`` is the exception with all of its chain, as text. ``identities`` are those that the service's own
     answers named, ``pages`` its answers to a collection. ``said`` is what was printed and logged meanwhile.
     ``worked_as`` are the owners of the credentials that requests carried.
@@ -289,6 +291,8 @@ class _Acts:
             raise
         except Hung:
             return correlation_id, None, None
+        except Misreply as reply:
+            return correlation_id, reply, None
         except BaseException as error:  # noqa: BLE001 - whatever an adapter raises is its own finding
             return correlation_id, None, "".join(traceback.format_exception(error))
 

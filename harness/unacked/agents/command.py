@@ -55,7 +55,7 @@ class _CommandSession:
         environment = _environment(file, seat)
         self._handoff = Handoff()
         offer: Any = importlib.import_module("unacked.agents.mcp_offer")
-        self._offer = offer.McpOffer(list(task.tools.values()), self._handoff)
+        self._offer = offer.McpOffer(list(task.tools.values()), self._handoff.call)
         self._place = Path(tempfile.mkdtemp(prefix="unacked-agent-"))
         words = {
             "task": task.text,

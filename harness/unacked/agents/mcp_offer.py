@@ -1,7 +1,7 @@
 """A case's tools as an MCP server, over streamable HTTP and for the bridge to standard input and output.
 
-This is the only module that imports the MCP SDK, and it is imported by name. One server lives for one trial, in a
-thread of its own; a call waits there until the trial has answered it.
+It imports the MCP SDK, so it is imported by name. One server lives for one trial, in a thread of its own; a call waits
+there until the trial has answered it.
 """
 
 from __future__ import annotations
@@ -11,19 +11,14 @@ import hmac
 import secrets
 import socket
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
 
 import anyio
-import mcp_types as types
 import uvicorn
-from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
-from unacked.agents.handoff import Handoff, TrialOverError
-from unacked.agents.protocol import Call
-from unacked.canonical import JSON, dumps
+from unacked.agents.mcp_server import Answer, tool_server
 from unacked.contract import Operation
 
 __all__ = ["McpOffer"]
@@ -34,15 +29,9 @@ _PATIENCE_S = 10.0
 class McpOffer:
     """Offers tools until it is closed; ``url`` is for HTTP, ``port`` and ``secret`` are for the bridge."""
 
-    def __init__(self, tools: Sequence[Operation], handoff: Handoff) -> None:
+    def __init__(self, tools: Sequence[Operation], answer: Answer) -> None:
         self.secret = secrets.token_hex(16)
-        self._handoff = handoff
-        self._server: Server[Any] = Server(
-            "unacked", on_list_tools=self._list, on_call_tool=self._call, instructions="The tools of one task."
-        )
-        self._tools = [
-            types.Tool(name=tool.name, description=tool.description, input_schema=tool.input_schema()) for tool in tools
-        ]
+        self._server = tool_server(tools, answer)
         self._http, self._bridged = socket.create_server(("127.0.0.1", 0)), socket.create_server(("127.0.0.1", 0))
         self.port: int = self._bridged.getsockname()[1]
         self.url = f"http://127.0.0.1:{self._http.getsockname()[1]}/{self.secret}/mcp"
@@ -90,20 +79,3 @@ class McpOffer:
                 async with stdio_server(anyio.wrap_file(heard), anyio.wrap_file(said)) as (reading, writing):
                     await self._server.run(reading, writing, self._server.create_initialization_options())
         self._links.discard(link)
-
-    async def _list(self, _: Any, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=self._tools)
-
-    async def _call(self, _: Any, asked: types.CallToolRequestParams) -> types.CallToolResult:
-        call = Call(asked.name, asked.arguments or {})
-        try:
-            envelope = await anyio.to_thread.run_sync(self._handoff.call, call)
-        except TrialOverError as over:
-            return types.CallToolResult(content=[types.TextContent(type="text", text=str(over))], is_error=True)
-        return _result(envelope)
-
-
-def _result(envelope: Mapping[str, JSON]) -> types.CallToolResult:
-    """The whole envelope twice, for clients that read only one of the two places."""
-    content: list[types.ContentBlock] = [types.TextContent(type="text", text=dumps(dict(envelope)))]
-    return types.CallToolResult(content=content, structured_content=dict(envelope), is_error=not envelope["ok"])

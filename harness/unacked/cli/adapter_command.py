@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from unacked.adapter import PATIENCE_S, WIRES, Report, supervised
+from unacked.adapter import OVER_MCP, PATIENCE_S, WIRES, Report, supervised
 from unacked.canonical import dumps
 from unacked.cli.options import console, suite_option
 from unacked.errors import ExitCode
@@ -25,15 +25,15 @@ def command() -> None:
 
 
 @command.command("check")
-@click.argument("adapter", metavar="MODULE:FUNCTION")
+@click.argument("adapter", metavar="MODULE:FUNCTION|mcp:COMMAND")
 @click.argument("operations", nargs=-1, metavar="[OPERATION]...")
 @suite_option
 @click.option(
     "--wire",
     type=click.Choice(WIRES),
-    default=WIRES[0],
-    show_default=True,
-    help="simulated: in memory, for httpx2 and httpcore2. loopback: real sockets, for any HTTP library.",
+    default=None,
+    help="simulated: in memory, for httpx2 and httpcore2 (default). loopback: real sockets, for any HTTP library, and "
+    "for MCP servers (default there).",
 )
 @click.option(
     "--patience",
@@ -46,13 +46,24 @@ def command() -> None:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON and nothing else.")
 def check_command(
-    adapter: str, operations: tuple[str, ...], suite_path: Path | None, wire: str, patience_s: float, *, as_json: bool
+    adapter: str,
+    operations: tuple[str, ...],
+    suite_path: Path | None,
+    wire: str | None,
+    patience_s: float,
+    *,
+    as_json: bool,
 ) -> int:
     """Call MODULE:FUNCTION at every place where a fault can act, and judge what it claims against the ledger.
 
     The function takes (operation, arguments, link) and returns the envelope as a dict; docs/adapters.md tells
-    the rest. Without OPERATION all of the suite's swept operations are called. Exits 1 on any finding.
+    the rest. mcp:COMMAND stands for an MCP server that is started anew for each call; docs/mcp.md tells of it.
+    Without OPERATION all of the suite's swept operations are called. Exits 1 on any finding.
     """
+    over_mcp = adapter.startswith(OVER_MCP)
+    if over_mcp and wire == "simulated":
+        raise click.UsageError("an MCP server is a process of its own, and only the loopback wire reaches it")
+    wire = wire or ("loopback" if over_mcp else "simulated")
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
-from unacked.adapter import Report, cases_of, check, reference, supervised
+from unacked.adapter import Adapter, Report, cases_of, check, reference, supervised
 from unacked.canonical import JSON
 from unacked.claims import TrialVerdict
 from unacked.engine import RunRequest, execute, expected_of_control, make_plan, open_run, read_verdicts
@@ -23,7 +25,7 @@ from unacked.suite import Suite, load_suite
 __all__ = ["PLANTED", "REFERENCE_OPERATIONS", "Item", "graph_items", "self_test", "summary_of"]
 
 PLANTED = (*ADAPTERS, *PAGES)
-"""Every planted adapter."""
+"""Every planted adapter that needs no extra."""
 
 REFERENCE_OPERATIONS = (
     "create_record",
@@ -85,6 +87,7 @@ def self_test(root: Path, scratch: Path) -> Iterator[Item]:
     yield _reference(suite)
     for planted in PLANTED:
         yield _planted(planted, suite)
+    yield from _servers(suite)
     yield from _agents(suite, scratch)
     for agent, verdict in try_agents(suite, scratch):
         yield agent_item(agent, verdict)
@@ -107,16 +110,33 @@ def summary_of(items: Sequence[Item]) -> dict[str, JSON]:
 # Adapters
 
 
-def _reference(suite: Suite) -> Item:
-    report = Report("unacked.adapter.reference:call", "simulated")
+def _servers(suite: Suite) -> Iterator[Item]:
+    """Try the planted MCP servers, and the reference adapter behind one that is right."""
+    try:
+        planted: Any = import_module("unacked.selftest.planted_replies")
+    except ModuleNotFoundError:
+        yield Item("adapter", "MCP servers", "reply over MCP", unreached=["the extra 'mcp' is not installed"])
+        return
+    yield _reference(suite, planted.RIGHT, "reference over MCP", ("create_record",))
+    for one in planted.REPLIES:
+        yield _planted(one, suite)
+
+
+def _reference(
+    suite: Suite,
+    adapter: Adapter = reference.call,
+    name: str = "reference",
+    operations: Sequence[str] = REFERENCE_OPERATIONS,
+) -> Item:
+    report = Report(name, "simulated")
     alarms = 0
-    for heard in check(reference.call, suite, cases_of(suite, REFERENCE_OPERATIONS)):
+    for heard in check(adapter, suite, cases_of(suite, operations)):
         report.add(heard)
         alarms += bool(heard.findings)
     gap = f"{alarms} of {report.calls} calls were found wrong" if alarms else None
     return Item(
         "adapter",
-        "reference",
+        name,
         "keeps the contract",
         benign=report.calls,
         false_alarms=alarms,
