@@ -22,7 +22,12 @@ __all__ = ["WIRES", "Heard", "Report", "cases_of", "check"]
 WIRES = ("simulated", "loopback")
 
 
-_HOPELESS = frozenset({"raised", "hung", "not-an-envelope", "unknown-category", "baseline-failed"})
+_HOPELESS = frozenset(
+    {
+        *("raised", "hung", "not-an-envelope", "unknown-category", "baseline-failed"),
+        *("prose-for-envelope", "wrong-reply-id", "no-reply"),
+    }
+)
 """What a call without a fault must not be found to do, if it is to be tried with faults."""
 
 
