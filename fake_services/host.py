@@ -57,7 +57,8 @@ class Hosts(Service):
         if refused is not None:
             self.ledger.respond(received, 409)
             return refused
-        self.state["operations"][order.operation_id] = {"host": host, "command": order.command, "exit_status": None}
+        operation = {"host": host, "command": order.command, "exit_status": None, "marked": order.is_marked}
+        self.state["operations"][order.operation_id] = operation
         program = parts[0]
         return Program(len(parts), program["seconds"] or 2, Output(program["output"] or "silent"))
 
@@ -66,7 +67,7 @@ class Hosts(Service):
             return State.COMMAND_NOT_FOUND
         if order.operation_id in self.state["operations"]:
             return State.ALREADY_STARTED
-        return None if marker else State.MARKER_REFUSED
+        return None if marker or not order.is_marked else State.MARKER_REFUSED
 
     def perform(self, order: Order, part: int, at_s: float) -> None:
         """Make the change of one part, whether or not it was made before."""
@@ -90,7 +91,7 @@ class Hosts(Service):
         if self._host(call)["markers"] == PART:
             return Result(200, {"items": [], "complete": False})
         operation = self.state["operations"].get(call.fields["operation_id"])
-        if operation is None or operation["host"] != call.path["host"]:
+        if operation is None or operation["host"] != call.path["host"] or not operation["marked"]:
             return Result(200, {"items": [], "complete": True})
         status = operation["exit_status"]
         item = {"started": True, "completed": status is not None, "exit_status": status}
@@ -110,7 +111,8 @@ class Hosts(Service):
 
     def summary(self) -> dict[str, JSON]:
         """Count the markers and what was changed; ``surplus_changes`` makes a command that ran twice visible."""
-        made, operations = self.state["made"], self.state["operations"].values()
+        made, every = self.state["made"], self.state["operations"].values()
+        operations = [operation for operation in every if operation["marked"]]
         kinds = [change for _, change, _ in made]
         distinct = {tuple(change) for change in made}
         return {
@@ -131,7 +133,7 @@ class Hosts(Service):
 def _request(host: str, order: Order) -> Request:
     """An order as the ledger keeps it."""
     headers = {"x-correlation-id": order.correlation_id, "x-request-id": order.operation_id}
-    return Request("EXEC", host, "", headers, order.command.encode())
+    return Request("EXEC", host, "", headers if order.is_marked else {}, order.command.encode())
 
 
 SEED_HOST = {"host": TEXT, "revision": OPTIONAL, "version": OPTIONAL, "markers": OPTIONAL}

@@ -59,7 +59,10 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """One command under its durable operation id, as one call sends it."""
+    """One command under its durable operation id, as one call sends it.
+
+    An order that a host was given without the wrapper is ``bare``: its id is the host's own and marks nothing.
+    """
 
     operation_id: str
     correlation_id: str
@@ -72,6 +75,16 @@ class Order:
         if not self.command.strip() or not self.command.isprintable():
             return "argument 'command' must be one line of printable characters"
         return None
+
+    @classmethod
+    def bare(cls, number: int, command: str) -> Order:
+        """Return the order in a command that came without the wrapper."""
+        return cls(f"bare {number}", "", command)
+
+    @property
+    def is_marked(self) -> bool:
+        """Whether a marker is written before it runs."""
+        return _IDENTIFIER.fullmatch(self.operation_id) is not None
 
     @property
     def command_line(self) -> str:

@@ -82,9 +82,15 @@ def test_a_program_that_the_host_does_not_have_is_refused(fault: Build) -> None:
     assert host.world["started"] == 0
 
 
-def test_a_line_that_is_no_order_is_refused_by_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Order, "command_line", property(lambda _: "uptime"))
-    assert seen(Shell().in_memory()) == "order sent: order refused"
+@pytest.mark.parametrize(("line", "status", "restarts"), [("uptime", 127, 0), ("restart", 0, 1)])
+def test_a_bare_command_is_run_if_the_host_has_it_and_leaves_no_marker(
+    monkeypatch: pytest.MonkeyPatch, line: str, status: int, restarts: int
+) -> None:
+    monkeypatch.setattr(Order, "command_line", property(lambda _: line))
+    host = Shell()
+    exchange = host.in_memory()
+    assert (seen(exchange), exchange.output) == (f"ended: exit status {status}", "")
+    assert host.world == DONE | {"started": 0, "completed": 0, "restarts": restarts}
 
 
 def test_a_host_that_nobody_knows_is_a_local_failure() -> None:

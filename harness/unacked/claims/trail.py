@@ -26,6 +26,7 @@ def trail_claim(brief: Brief, history: History) -> Claim:
             *_model_calls(history),
             *_expected(brief, history),
             *_leaks(history),
+            *_unmarked(history),
         ),
     )
 
@@ -188,6 +189,18 @@ def _expected(brief: Brief, history: History) -> Iterator[Finding]:
             yield Finding("trail-surplus", Verdict.FAIL, "no remote_committed on this side", "it was committed")
     if not _is_subsequence(wanted, names):
         yield Finding("trail-incomplete", Verdict.FAIL, " -> ".join(wanted), " -> ".join(names))
+
+
+def _unmarked(history: History) -> Iterator[Finding]:
+    for event in history.named("remote_started"):
+        if event.detail.get("marked") is False:
+            yield Finding(
+                "unmarked-command",
+                Verdict.FAIL,
+                "a start marker under an operation id before anything is run",
+                f"a bare command was run at {event.detail['service']}",
+                "without a marker nobody can tell afterwards whether it has started",
+            )
 
 
 def _is_subsequence(wanted: Sequence[str], names: Sequence[str]) -> bool:

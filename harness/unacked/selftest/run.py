@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,9 @@ from unacked.selftest.agents import PlantedAgent, try_agents
 from unacked.selftest.graphs import GraphTest, planted_agents, unproduced_answers
 from unacked.selftest.planted import ADAPTERS, Planted
 from unacked.selftest.planted_pages import PAGES
+from unacked.selftest.planted_tools import TOOLBOXES, PlantedToolbox, try_toolbox
 from unacked.suite import Suite, load_suite
+from unacked.tools import Toolbox
 
 __all__ = ["PLANTED", "REFERENCE_OPERATIONS", "Item", "graph_items", "self_test", "summary_of"]
 
@@ -91,6 +93,8 @@ def self_test(root: Path, scratch: Path) -> Iterator[Item]:
     yield from _agents(suite, scratch)
     for agent, verdict in try_agents(suite, scratch):
         yield agent_item(agent, verdict)
+    for tools in TOOLBOXES:
+        yield _toolbox(tools, suite, scratch)
     yield from graph_items(suite, scratch)
     yield from _broken_suites(suite, scratch)
 
@@ -201,14 +205,25 @@ def _agents(suite: Suite, scratch: Path) -> Iterator[Item]:
         )
 
 
-def agent_item(planted: PlantedAgent, verdict: TrialVerdict) -> Item:
-    """Return whether a planted agent was caught by its claim and under its rule."""
+def agent_item(planted: PlantedAgent | PlantedToolbox, verdict: TrialVerdict, kind: str = "agent") -> Item:
+    """Return whether a planted agent, or toolbox, was caught by its claim and under its rule."""
     claim = verdict.claims[planted.claim]
     rules = [finding.rule for finding in claim.findings]
     caught = planted.rule in rules and claim.verdict is not Verdict.PASS
     gap = None if caught else f"not caught under {planted.rule} by the claim {planted.claim!r} in {planted.case}"
     rules = sorted(rules, key=lambda rule: rule != planted.rule)
-    return Item("agent", planted.name, planted.does, 1, int(caught), rules=list(dict.fromkeys(rules)), gap=gap)
+    return Item(kind, planted.name, planted.does, 1, int(caught), rules=list(dict.fromkeys(rules)), gap=gap)
+
+
+def _toolbox(planted: PlantedToolbox, suite: Suite, scratch: Path) -> Item:
+    """Let a careful agent work with wrong tools, and with ours, of which nothing may be found."""
+    waits_for = suite.cases[planted.case].pending
+    if waits_for is not None:
+        return Item("toolbox", planted.name, planted.does, unreached=[waits_for])
+    item = agent_item(planted, try_toolbox(planted.toolbox, planted.case, suite, scratch / "tools.jsonl"), "toolbox")
+    alarmed = try_toolbox(Toolbox, planted.case, suite, scratch / "tools.jsonl").verdict is not Verdict.PASS
+    gap = f"our own tools were found wrong in {planted.case}" if alarmed else item.gap
+    return replace(item, benign=1, false_alarms=int(alarmed), gap=gap)
 
 
 # Graphs

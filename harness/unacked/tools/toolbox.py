@@ -13,13 +13,14 @@ from unacked.canonical import JSON
 from unacked.contract import Operation
 from unacked.errors import HarnessError
 from unacked.event import Emit
+from unacked.marker import Order
 from unacked.outcome import CATEGORIES, Envelope, Retry
 from unacked.tools.classify import Finding, classify, envelope
 from unacked.tools.client import Exchange, ToolClient
 from unacked.tools.endpoint import Endpoint, Shell, Tool, argument_problem
 from unacked.tools.evidence import Evidence
 from unacked.tools.gate import Answer, Gate, process_session
-from unacked.tools.remote import RemoteClient, classify_remote, order_of
+from unacked.tools.remote import RemoteClient, RemoteExchange, classify_remote, order_of
 from unacked.tools.scan import Scan
 from unacked.tools.token import REFRESH, TokenSource, is_over
 
@@ -169,15 +170,21 @@ class Toolbox:
         """Send a command to a host, once."""
         if self._remote is None:
             raise HarnessError(f"nothing carries the orders of {operation.name}")
-        order = order_of(arguments, correlation_id)
+        order = self._composed(arguments, correlation_id)
         detail = {"service": shell.service, "operation_id": order.operation_id}
         self._emit("request_constructed", id=correlation_id, operation=operation.name, detail=detail)
         self._emit("dispatch_started", id=correlation_id, operation=operation.name)
         exchange = self._remote(arguments["host"], order)
         if exchange.timed_out:
             self._timed_out(operation.name, correlation_id, exchange.stage.name, exchange.elapsed_s)
-        finding = classify_remote(exchange, order)
+        finding = self._proven(exchange, order)
         return finding, self._kept(exchange.as_json(), finding, operation.name, correlation_id)
+
+    def _composed(self, arguments: Mapping[str, JSON], correlation_id: str) -> Order:
+        return order_of(arguments, correlation_id)
+
+    def _proven(self, exchange: RemoteExchange, order: Order) -> Finding:
+        return classify_remote(exchange, order)
 
     def _carry_out(self, request: _Request, correlation_id: str) -> tuple[Finding, str | None]:
         """Send a request; where the token is over, refresh it, once, and send the very same request again.

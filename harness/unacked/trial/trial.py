@@ -16,7 +16,7 @@ from unacked.errors import HarnessError, UnackedError
 from unacked.event import History
 from unacked.guard import Egress, Start, guarded
 from unacked.suite import Suite
-from unacked.tools import REGISTRY, Timeouts
+from unacked.tools import REGISTRY, Timeouts, Toolbox
 from unacked.tools.client import ToolClient
 from unacked.trail import Diagnostics, Recorder, TrialName
 from unacked.trial.desk import Consequences, Desk
@@ -62,10 +62,14 @@ class TrialRecord:
 
 
 class Bench:
-    """What the trials of one process share: the suite, one HTTP client, the drivers; no state of any trial."""
+    """What the trials of one process share: the suite, one HTTP client, the drivers; no state of any trial.
 
-    def __init__(self, suite: Suite, timeouts: Timeouts | None = None) -> None:
+    ``toolbox`` is what the tools are made by: ours, unless others are put to the test.
+    """
+
+    def __init__(self, suite: Suite, timeouts: Timeouts | None = None, toolbox: type[Toolbox] = Toolbox) -> None:
         self.suite = suite
+        self.toolbox = toolbox
         self.client = ToolClient(timeouts or Timeouts())
         self._drivers: dict[str, Driver] = {}
         self._contracts: dict[str, str] = {}
@@ -142,6 +146,7 @@ class _Trial:
             vault=self._vault,
             emit=emit,
             diagnose=self._diagnostics.keep,
+            toolbox=self._bench.toolbox,
         )
         with closing(world):
             end["before"] = dict(world.summary())

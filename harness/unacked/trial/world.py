@@ -118,6 +118,7 @@ class World:
         vault: Vault,
         emit: Emit,
         diagnose: Diagnose,
+        toolbox: type[Toolbox] = Toolbox,
     ) -> None:
         self._case = case
         self._emit = emit
@@ -133,7 +134,7 @@ class World:
         client.connect(self._network.backend, clock)
         self._issuer = federate(self._services.values())
         source = self._source(vault.current, clock.now() + case.file.session.cached_for_s)
-        self.toolbox = Toolbox(
+        self.toolbox = toolbox(
             case.tools(),
             client,
             source=source,

@@ -92,7 +92,10 @@ class CommandHost(Protocol):
         ...
 
     def start(self, host: str, order: Order, *, marker: bool) -> Program | State:
-        """Write the start marker, if that is possible, and say what will run; else why nothing will."""
+        """Write the start marker, if that is possible, and say what will run; else why nothing will.
+
+        A bare order needs no marker.
+        """
         ...
 
     def perform(self, order: Order, part: int, at_s: float) -> None:
@@ -144,7 +147,7 @@ class Run:
 
     def begin(self, now: float) -> None:
         """Start the command at ``now``, in seconds."""
-        self._tell("remote_started")
+        self._tell("remote_started", marked=None if self._order.is_marked else False)
         if not self._commits:
             self._tell("remote_ended", signal="KILL")
         self._timer(now + self._program.seconds, lambda: self._step(now + self._program.seconds))
@@ -193,4 +196,4 @@ class Run:
 
     def _tell(self, event: str, **more: float | str | None) -> None:
         said = {name: value for name, value in more.items() if value is not None}
-        self._emit(event, id=self._order.correlation_id, detail={"service": self._host.name, **said})
+        self._emit(event, id=self._order.correlation_id or None, detail={"service": self._host.name, **said})

@@ -38,6 +38,9 @@ _CHEAP: Mapping[str, Any] = {
 }
 """Every client has these, and a trial needs no protection from tomorrow's computers: half the CPU of the defaults."""
 
+_NOT_FOUND = 127
+"""What a shell says of a command that is not there."""
+
 _T = TypeVar("_T")
 _LINK = ("fin", "rst", "silence")
 _CREDENTIALS = ("expire_credential", "revoke_credential", "never_valid")
@@ -61,7 +64,13 @@ class SSHHost:
         self.handler, self.plan, self.emit = handler, plan, emit
         self.timer, self.now = timer, now
         self.sessions: set[_Session] = set()
+        self._bare = 0
         self._failed: HarnessError | None = None
+
+    def bare(self, command: str) -> Order:
+        """Return the order in a command that came without the wrapper."""
+        self._bare += 1
+        return Order.bare(self._bare, command)
 
     def ask(self, act: Callable[[], _T]) -> _T:
         """Let the service do something; the SSH library would take its failure for one of the link's."""
@@ -171,11 +180,9 @@ class _Session(asyncssh.SSHServerSession[bytes]):
             self._run.hang_up()
 
     def exec_requested(self, command: str) -> bool:
-        """Take an order; False refuses it, and nothing is run."""
-        host, order = self._host, read_order(command)
-        if order is None:
-            return False
-        self._order = order
+        """Take an order, or a bare command; False refuses it, and nothing is run."""
+        host = self._host
+        order = self._order = read_order(command) or host.bare(command)
         fault = host.plan.at(Point.DURING_REQUEST)
         if fault is not None:
             if fault.commits:
@@ -195,7 +202,8 @@ class _Session(asyncssh.SSHServerSession[bytes]):
     def session_started(self) -> None:
         """Answer at once where nothing was run."""
         if self._refused is not None:
-            self._answer(Ending(REFUSED_STATUS), self._refused)
+            is_marked = self._order is not None and self._order.is_marked
+            self._answer(Ending(REFUSED_STATUS if is_marked else _NOT_FOUND), self._refused)
 
     def _disturb(self, fault: Fault) -> None:
         self._host.ask(lambda: self._host.handler.disturb(fault.action, fault.operation))
@@ -203,7 +211,7 @@ class _Session(asyncssh.SSHServerSession[bytes]):
 
     def _received(self, order: Order) -> None:
         detail = {"service": self._host.handler.name, "host": self._name, "operation_id": order.operation_id}
-        self._host.emit("remote_received", id=order.correlation_id, detail=detail)
+        self._host.emit("remote_received", id=order.correlation_id or None, detail=detail)
 
     def _start(self, order: Order, fault: Fault | None) -> None:
         host, action = self._host, "" if fault is None else fault.action.name
@@ -264,9 +272,11 @@ class _Session(asyncssh.SSHServerSession[bytes]):
             return
         status = ending.exit_status if state is State.COMPLETED else None
         line = Report(order.operation_id, order.correlation_id, state, status).as_line().encode()
-        chan.write(_broken(line, self._fault))
+        if order.is_marked:
+            chan.write(_broken(line, self._fault))
         chan.exit(ending.exit_status or 0)
-        self._host.emit("remote_responded", id=order.correlation_id, detail={"exit_status": ending.exit_status})
+        told = {"exit_status": ending.exit_status}
+        self._host.emit("remote_responded", id=order.correlation_id or None, detail=told)
 
 
 def _hindered(program: Program, fault: Fault) -> tuple[Program, Stop, bool]:
