@@ -8,12 +8,14 @@ up, nobody answers.
       - {decision: approved, expires_after_s: 60, revoked_after_s: 5}
       - {decision: approved, only: {patch: "owner: asha"}}        # approves something narrower
       - {decision: approved, lasts: call}                         # of what was asked for the whole session
+      - {decision: approved, locked_after_s: 5}                   # and the gate is locked before it can be used
       - declined
       - unanswered
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -42,17 +44,21 @@ class Gate(Service):
     def hear(self, decision: str) -> None:
         """Unlock where a person says so, and lock again likewise."""
         if decision in ("unlocked", "locked"):
-            self.state["locked"] = decision == "locked"
+            self.state["locked_from_s"] = self._clock.now() if decision == "locked" else math.inf
+
+    @property
+    def _is_locked(self) -> bool:
+        return bool(self._clock.now() >= self.state["locked_from_s"])
 
     def request(self, call: Call) -> Result:
         """Ask a person in advance; the approval is used later, by its id."""
-        if self.state["locked"]:
+        if self._is_locked:
             return self._refuse("locked")
         return self._ask(call)
 
     def use(self, call: Call) -> Result:
         """Let one call through, or not: by its approval, by one that covers it, or by asking a person now."""
-        if self.state["locked"]:
+        if self._is_locked:
             return self._refuse("locked")
         approval_id = call.fields["approval_id"]
         if approval_id is None:
@@ -95,6 +101,8 @@ class Gate(Service):
         self.state["prompts"] += 1
         if decided["decision"] != "approved":
             return self._refuse(self._turn_down(call, decided["decision"]), prompted=True)
+        if "locked_after_s" in decided:
+            self.state["locked_from_s"] = self._clock.now() + decided["locked_after_s"]
         asked_for: dict[str, Any] = fields["arguments"] or {}
         arguments = {**asked_for, **decided.get("only", {})}
         lasts = decided.get("lasts", fields["lasts"])
@@ -210,7 +218,13 @@ def _key(call: Call, lasts: str) -> str:
 
 DECISIONS = ("approved", "declined", "unanswered")
 SECONDS = Field((int, float))
-TERMS = {"expires_after_s": SECONDS, "revoked_after_s": SECONDS, "only": Field((dict,)), "lasts": TEXT}
+TERMS = {
+    "expires_after_s": SECONDS,
+    "revoked_after_s": SECONDS,
+    "locked_after_s": SECONDS,
+    "only": Field((dict,)),
+    "lasts": TEXT,
+}
 
 
 def build(seed: Mapping[str, JSON], setting: Setting) -> Service:
@@ -222,7 +236,8 @@ def build(seed: Mapping[str, JSON], setting: Setting) -> Service:
     if not isinstance(decisions, list):
         raise SeedError(("decisions",), f"expected a list, got {decisions!r}")
     scripted = [_decision(number, given) for number, given in enumerate(decisions)]
-    return Gate(setting, {"locked": locked, "decisions": scripted, "approvals": {}, "declined": {}, "prompts": 0})
+    begun = {"locked_from_s": -math.inf if locked else math.inf, "decisions": scripted}
+    return Gate(setting, {**begun, "approvals": {}, "declined": {}, "prompts": 0})
 
 
 def _decision(number: int, given: JSON) -> dict[str, JSON]:

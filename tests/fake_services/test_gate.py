@@ -218,8 +218,8 @@ def test_an_answer_without_a_commit_has_the_same_bytes_and_leaves_no_trace(asked
             "seed.decisions[0]: expected one of approved, declined, unanswered, or a mapping with 'decision'",
         ),
         (
-            {"decisions": ["declined", {"decision": "approved", "expires_s": 5}]},
-            "seed.decisions[1].expires_s: unknown; known: expires_after_s, revoked_after_s, only, lasts",
+            {"decisions": ["declined", {"decision": "approved", "after_s": 5}]},
+            "seed.decisions[1].after_s: unknown; known: expires_after_s, revoked_after_s, locked_after_s, only, lasts",
         ),
         (
             {"decisions": [{"decision": "approved", "expires_after_s": "5"}]},

@@ -82,11 +82,12 @@ class Answer:
         return "approved" if self.refusal is None else REFUSALS[self.refusal].category
 
     @classmethod
-    def of(cls, exchange: Exchange, correlation_id: str) -> Answer:
-        """Read the gate's answer; anything but an approval in full is none."""
+    def of(cls, exchange: Exchange, action: str, correlation_id: str) -> Answer:
+        """Read the gate's answer to a question about ``action``; anything but an approval of it, in full, is none."""
         body = _body(exchange, correlation_id)
         prompted = body.get("prompted") is True
-        if exchange.status == 200 and body.get("correlation_id") == correlation_id and _is_approval(body):
+        is_ours = body.get("correlation_id") == correlation_id and body.get("action") == action
+        if exchange.status == 200 and is_ours and _is_approval(body):
             return cls(exchange, None, {name: body[name] for name in _APPROVED}, prompted)
         code = body.get("error")
         if exchange.status in (403, 423) and isinstance(code, str) and code in REFUSALS:
@@ -123,9 +124,9 @@ def _body(exchange: Exchange, correlation_id: str) -> Mapping[str, JSON]:
 
 
 def _is_approval(body: Mapping[str, JSON]) -> bool:
-    texts = (body.get(name) for name in ("approval_id", "action"))
-    has_texts = all(isinstance(text, str) and text for text in texts)
-    return has_texts and body.get("lasts") in list(Lasts) and isinstance(body.get("narrower"), bool)
+    approval_id = body.get("approval_id")
+    has_id = isinstance(approval_id, str) and approval_id != "" and "error" not in body
+    return has_id and body.get("lasts") in list(Lasts) and isinstance(body.get("narrower"), bool)
 
 
 class Gate:
@@ -142,7 +143,8 @@ class Gate:
         shown = {name: asked[name] for name in _SHOWN if asked.get(name) is not None}
         body = {**self._asked(action, arguments, asked.get("lasts") or Lasts.CALL.value), **shown}
         self._emit("dispatch_started", id=correlation_id, operation="request_approval")
-        answer = Answer.of(self._send("POST", "/v1/approvals", body, correlation_id, token), correlation_id)
+        exchange = self._send("POST", "/v1/approvals", body, correlation_id, token)
+        answer = Answer.of(exchange, action.name, correlation_id)
         return self._told(answer, body, "request_approval", correlation_id)
 
     def use(self, tool: Tool, arguments: Mapping[str, JSON], correlation_id: str, token: str) -> Answer:
@@ -152,7 +154,7 @@ class Gate:
         if arguments.get("approval_id") is not None:
             body["approval_id"] = arguments["approval_id"]
         own_id = self._own_id("gate", "use_approval", correlation_id)
-        answer = Answer.of(self._send("POST", "/v1/uses", body, own_id, token), own_id)
+        answer = Answer.of(self._send("POST", "/v1/uses", body, own_id, token), tool.operation.name, own_id)
         return self._told(answer, body, tool.operation.name, correlation_id)
 
     def give_back(self, used: Answer, correlation_id: str, token: str) -> None:
