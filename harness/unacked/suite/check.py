@@ -192,7 +192,8 @@ def _approval(
     """People are asked about what changes something, and about what destroys something each time."""
     if operation is None or lasts is None:
         return
-    if not operation.writes or TOOLS[operation.name].endpoint is None:
+    tool = TOOLS[operation.name]
+    if not operation.writes or (tool.endpoint is None and tool.shell is None):
         yield document.problem(location, f"{operation.name} changes nothing at a service, so it asks nobody")
     elif lasts is Lasts.SESSION and "destructive" in operation.tags:
         hint = "approval: call"

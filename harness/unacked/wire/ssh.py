@@ -350,6 +350,8 @@ class SimulatedSSH:
     async def _dial(self, name: str) -> None:
         """Meet what there is to meet before a connection."""
         network = self._network
+        if name in self._hosts:
+            network.connections.append((network.plan.call_id, self._hosts[name].handler.name))
         fault = network.plan.at(Point.DNS, Point.BEFORE_CONNECT)
         if fault is not None:
             land(network.plan, network.emit, fault)
