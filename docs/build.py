@@ -275,7 +275,7 @@ expect:
 ```
 
 `decisions` are what people say, each time that somebody is asked; when the list is used up, nobody answers. An approval may have
-terms: `{{decision: approved, expires_after_s: 60, revoked_after_s: 5, lasts: call, only: {{patch: "..."}}}}`. `lasts` and `only` approve
+terms: `{{decision: approved, expires_after_s: 60, revoked_after_s: 5, locked_after_s: 5, lasts: call, only: {{patch: "..."}}}}`. `lasts` and `only` approve
 less than was asked for. A no is remembered: the same call, or after a declined session the same action, is refused without
 asking anybody. With `answers` a person may unlock the gate: `{{operation: ask_human, decision: unlocked}}`.
 

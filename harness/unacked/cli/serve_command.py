@@ -46,7 +46,8 @@ def command(
     """Serve fake services on 127.0.0.1 until Ctrl-C or SIGTERM: all of a suite, or those of CASE with its faults.
 
     Prints one JSON object a line: first the control API's URL and token, which no agent should see, then each
-    service's URL and the credential to use. docs/serve.md tells what the control API can do.
+    service's URL and the credential to use, then where each host takes commands over SSH. docs/serve.md tells what
+    the control API can do.
     """
     suite = open_suite(suite_path)
     offer = offer_suite(suite) if case is None else offer_case(suite, case, tls=tls)
@@ -89,3 +90,6 @@ def _tell(stand: Stand, certificates: Certificates | None, folder: Path) -> None
         told = {"service": name, "url": stand.url(name), "credential": stand.credential}
         refresh = {"refresh_token": stand.refresh_tokens[name]} if name in stand.refresh_tokens else {}
         click.echo(dumps({**told, **refresh, **shared}))
+    for door in stand.doors:
+        where = {"host": door.name, "address": "127.0.0.1", "port": door.port, "host_key": door.host_key}
+        click.echo(dumps({**where, "password": stand.credential}))

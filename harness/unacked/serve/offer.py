@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
 
@@ -73,7 +74,7 @@ def offer_case(suite: Suite, name: str, *, tls: bool) -> Offer:
 
 def _unserved(fault: Fault) -> str | None:
     remote = fault.operation in TOOLS and TOOLS[fault.operation].shell is not None
-    return "it is a remote command, and only requests are served" if remote else None
+    return "commands are served with the extra 'ssh'" if remote and find_spec("asyncssh") is None else None
 
 
 def _case(suite: Suite, name: str) -> LoadedCase:

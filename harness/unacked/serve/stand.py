@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 
 from unacked.canonical import JSON
 from unacked.clock import MonotonicClock
 from unacked.errors import nearest
+from unacked.event import Emit
 from unacked.fault import Fault
 from unacked.secret import mint
 from unacked.serve.control import CONTROL, Control, Objection
@@ -16,6 +20,10 @@ from unacked.serve.offer import Offer
 from unacked.services import Service, federate
 from unacked.wire.certificates import Certificates
 from unacked.wire.loopback import LoopbackServer, impossible
+from unacked.wire.remote import CommandHost
+
+if TYPE_CHECKING:
+    from unacked.wire.ssh_door import SSHDoor
 
 __all__ = ["Stand"]
 
@@ -45,6 +53,7 @@ class Stand:
         self.services: Mapping[str, Service] = self._built()
         self.receipts: list[dict[str, JSON]] = []
         names = [CONTROL, *self.services]
+        self.doors = _doors(self.services.values(), self._emit, self._clock, port_base, len(names), self._failed)
         self._server = LoopbackServer(
             [Control(self, self.control_token), *self.services.values()],
             offer.faults,
@@ -53,7 +62,11 @@ class Stand:
             ports={} if port_base is None else {name: port_base + step for step, name in enumerate(names)},
             clock=self._clock,
             told=told,
+            doors=self.doors,
         )
+
+    def _failed(self, error: Exception) -> None:
+        self._server.failed(error)
 
     def _built(self) -> Mapping[str, Service]:
         services = self._offer.build(self._clock, self.credential)
@@ -92,6 +105,7 @@ class Stand:
     def objection(self, fault: Fault) -> Objection | None:
         """Return what is wrong with a fault in this place; None where it can be armed."""
         known = {operation for service in self.services.values() for operation in service.operations}
+        known |= {operation for door in self.doors for operation in door.operations}
         if fault.operation not in known:
             return Objection("operation", f"unknown fault target {fault.operation!r}", nearest(fault.operation, known))
         reason = impossible(fault, tls=self._server.certificates is not None)
@@ -110,6 +124,8 @@ class Stand:
         self.services = self._built()
         self.receipts.clear()
         self._server.replace(self.services.values(), self._offer.faults)
+        for door in self.doors:
+            door.replace(next(host for host in _hosts(self.services.values()) if door.name in host.hosts))
 
     def _emit(
         self,
@@ -124,3 +140,26 @@ class Stand:
         if event == "fault_fired":
             receipt = {"time": self._clock.now(), "operation": operation, "id": id, **(detail or {})}
             self.receipts.append(receipt)
+
+
+def _hosts(services: Iterable[Service]) -> Iterator[CommandHost]:
+    return (service for service in services if isinstance(service, CommandHost))
+
+
+def _doors(
+    services: Iterable[Service],
+    emit: Emit,
+    clock: MonotonicClock,
+    port_base: int | None,
+    offset: int,
+    failed: Callable[[Exception], None],
+) -> Sequence[SSHDoor]:
+    """A port of SSH for each host, behind those of HTTP; none without the extra."""
+    named = [(name, host) for host in _hosts(services) for name in host.hosts]
+    if not named or find_spec("asyncssh") is None:
+        return ()
+    ssh: Any = import_module("unacked.wire.ssh_door")
+    return [
+        ssh.SSHDoor(name, host, emit, clock, 0 if port_base is None else port_base + offset + step, failed)
+        for step, (name, host) in enumerate(named)
+    ]

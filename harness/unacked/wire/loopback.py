@@ -19,9 +19,9 @@ import asyncio
 import concurrent.futures
 import contextlib
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Protocol, Self, TypeVar
 
 from unacked.canonical import JSON
 from unacked.clock import MonotonicClock
@@ -33,8 +33,9 @@ from unacked.wire.certificates import Certificates
 from unacked.wire.knock import can_be_silent
 from unacked.wire.listener import Listener
 from unacked.wire.message import Handler
+from unacked.wire.remote import OPERATION
 
-__all__ = ["LoopbackServer", "impossible"]
+__all__ = ["Door", "LoopbackServer", "impossible"]
 
 _T = TypeVar("_T")
 _PATIENCE_S = 10.0
@@ -44,16 +45,36 @@ def impossible(fault: Fault, *, tls: bool) -> str | None:
     """Return why ``fault`` cannot exist on this wire, or None where it can."""
     if fault.page is not None:
         return "here every request is a call of its own: count with 'nth' in place of 'page'"
+    over_ssh = fault.operation == OPERATION
     match fault.point, fault.action.name:
+        case Point.BEFORE_CONNECT, "silence" if over_ssh:
+            return "the port of an SSH host cannot be silent: let it accept and be silent then, at after_accept"
         case Point.DNS, _:
             return "the client is given an address, so no name is ever looked up"
         case Point.BEFORE_CONNECT, "refuse":
             return "the kernel refuses a connection without a word to the service, so there could be no receipt"
         case Point.BEFORE_CONNECT, "silence" if not can_be_silent():
             return "only Linux lets a port be silent and shows who waits there"
-        case Point.TLS, _ if not tls:
+        case Point.TLS, _ if not tls and not over_ssh:
             return "these services speak plain HTTP; serve them with TLS"
     return None
+
+
+class Door(Protocol):
+    """A port that is opened and closed with the others, for a protocol that is not HTTP."""
+
+    @property
+    def operations(self) -> Collection[str]:
+        """What is asked for there."""
+        ...
+
+    def open(self, faults: Arrivals) -> None:
+        """Listen, in the server's loop; raises OSError where the port is taken."""
+        ...
+
+    async def close(self) -> None:
+        """Close the port and every connection."""
+        ...
 
 
 class LoopbackServer:
@@ -61,8 +82,8 @@ class LoopbackServer:
 
     ``handlers`` are the services. ``ports`` names the port of some of them; the others get free ones.
     ``emit`` is called in the server's thread, and so is ``told``, with whatever goes wrong in a service or
-    in the server itself. Use it as a context manager: at its end everything is closed, and HarnessError is
-    raised if anything went wrong.
+    in the server itself. ``doors`` are further ports, for other protocols. Use it as a context manager: at its
+    end everything is closed, and HarnessError is raised if anything went wrong.
     """
 
     def __init__(
@@ -75,7 +96,9 @@ class LoopbackServer:
         ports: Mapping[str, int] | None = None,
         clock: MonotonicClock | None = None,
         told: Callable[[Exception], None] | None = None,
+        doors: Sequence[Door] = (),
     ) -> None:
+        self._doors = doors
         self.clock = clock or MonotonicClock()
         self.certificates = certificates
         self.troubles: list[Exception] = []
@@ -89,7 +112,7 @@ class LoopbackServer:
                 self.clock,
                 certificates,
                 (ports or {}).get(handler.name, 0),
-                self._failed,
+                self.failed,
             )
             for handler in handlers
         }
@@ -115,6 +138,7 @@ class LoopbackServer:
     def refuse_impossible(self, faults: Iterable[Fault]) -> None:
         """Raise ValueError for the first of ``faults`` that has no target here or cannot exist on this wire."""
         known = {operation for listener in self._listeners.values() for operation in listener.handler.operations}
+        known |= {operation for door in self._doors for operation in door.operations}
         for fault in faults:
             if fault.operation not in known:
                 raise ValueError(f"unknown fault target {fault.operation!r}; {nearest(fault.operation, known)}")
@@ -173,6 +197,9 @@ class LoopbackServer:
                 for listener in self._listeners.values():
                     listener.open()
                     opened.push_async_callback(listener.close)
+                for door in self._doors:
+                    door.open(self.faults)
+                    opened.push_async_callback(door.close)
             except OSError as error:
                 self._ready.set_exception(HarnessError(f"cannot serve: {error.strerror}"))
             else:
@@ -182,9 +209,10 @@ class LoopbackServer:
 
     def _unexpected(self, _: asyncio.AbstractEventLoop, context: Mapping[str, JSON]) -> None:
         error = context.get("exception")
-        self._failed(error if isinstance(error, Exception) else HarnessError(str(context["message"])))
+        self.failed(error if isinstance(error, Exception) else HarnessError(str(context["message"])))
 
-    def _failed(self, error: Exception) -> None:
+    def failed(self, error: Exception) -> None:
+        """Note what went wrong in a service or in the server."""
         self.troubles.append(error)
         if self._told is not None:
             self._told(error)

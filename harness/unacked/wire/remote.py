@@ -46,6 +46,10 @@ class Output(StrEnum):
     TTY = "tty"
 
 
+OPERATION = "run_command"
+"""The operation that an order means."""
+
+
 class Program(NamedTuple):
     """What a host makes of one command: so many parts, each of so many seconds, one after the other."""
 

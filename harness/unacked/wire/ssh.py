@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 import socket
 import struct
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from functools import cache
+from itertools import count
 from typing import Any, TypeVar
 
 import asyncssh
@@ -21,13 +22,10 @@ from unacked.fault import Fault, Point
 from unacked.marker import REFUSED_STATUS, Order, Report, State, read_order
 from unacked.wire.connection import CallFaults, Timer, land
 from unacked.wire.memory import VirtualLoop
-from unacked.wire.remote import CommandHost, Ending, Output, Program, Run, Stop
+from unacked.wire.remote import OPERATION, CommandHost, Ending, Output, Program, Run, Stop
 from unacked.wire.simulated import SimulatedNetwork
 
-__all__ = ["OPERATION", "TRUSTED", "SSHHost", "SimulatedSSH", "host_key"]
-
-OPERATION = "run_command"
-"""The operation that an order means."""
+__all__ = ["TRUSTED", "SSHHost", "SimulatedSSH", "host_key"]
 
 TRUSTED = "trusted"
 _PORT = 22
@@ -56,21 +54,30 @@ class SSHHost:
     """A fake service behind SSH servers; what is common to all its connections.
 
     ``timer`` is asked for a call back when a command has something to do, ``now`` for the time in seconds.
+    ``arrived`` hears of an order before any fault can act on it. ``numbers`` count the bare commands.
     """
 
     def __init__(
-        self, handler: CommandHost, plan: CallFaults, emit: Emit, timer: Timer, now: Callable[[], float]
+        self,
+        handler: CommandHost,
+        plan: CallFaults,
+        emit: Emit,
+        timer: Timer,
+        now: Callable[[], float],
+        *,
+        arrived: Callable[[Order], None] = lambda _: None,
+        numbers: Iterator[int] | None = None,
     ) -> None:
         self.handler, self.plan, self.emit = handler, plan, emit
         self.timer, self.now = timer, now
         self.sessions: set[_Session] = set()
-        self._bare = 0
+        self.arrived = arrived
+        self._numbers = numbers or count(1)
         self._failed: HarnessError | None = None
 
     def bare(self, command: str) -> Order:
         """Return the order in a command that came without the wrapper."""
-        self._bare += 1
-        return Order.bare(self._bare, command)
+        return Order.bare(next(self._numbers), command)
 
     def ask(self, act: Callable[[], _T]) -> _T:
         """Let the service do something; the SSH library would take its failure for one of the link's."""
@@ -93,21 +100,23 @@ class SSHHost:
             raise self._failed
 
     async def listen(self, name: str, address: str, port: int) -> asyncssh.SSHAcceptor:
-        """Let a server at an address answer for the host ``name``; its key is a wrong one where a fault says so."""
+        """Let a server at an address answer for the host ``name``."""
+        return await asyncssh.listen(address, port, **self.options(name))
+
+    def options(self, name: str) -> dict[str, Any]:
+        """Return how asyncssh serves the host ``name``; its key is a wrong one where a fault says so."""
         fault = self.plan.at(Point.TLS)
         wrong = fault is not None and fault.action.name == "fail"
         if fault is not None and wrong:
             land(self.plan, self.emit, fault)
-        return await asyncssh.listen(
-            address,
-            port,
-            server_factory=lambda: _Door(self, name),
-            server_host_keys=[host_key("somebody else" if wrong else TRUSTED)],
-            config=None,
-            gss_host=None,
-            encoding=None,
+        return {
+            "server_factory": lambda: _Door(self, name),
+            "server_host_keys": [host_key("somebody else" if wrong else TRUSTED)],
+            "config": None,
+            "gss_host": None,
+            "encoding": None,
             **_CHEAP,
-        )
+        }
 
 
 class _Door(asyncssh.SSHServer):
@@ -183,6 +192,7 @@ class _Session(asyncssh.SSHServerSession[bytes]):
         """Take an order, or a bare command; False refuses it, and nothing is run."""
         host = self._host
         order = self._order = read_order(command) or host.bare(command)
+        host.arrived(order)
         fault = host.plan.at(Point.DURING_REQUEST)
         if fault is not None:
             if fault.commits:
