@@ -1,4 +1,4 @@
-"""CPU of one trial with a remote command, on the simulated wire: python benchmarks/remote.py [--trials 500]."""
+"""CPU of one trial with a remote command, or with a directory: python benchmarks/remote.py [--trials 500]."""
 
 from __future__ import annotations
 
@@ -12,7 +12,13 @@ from unacked.suite import load_suite
 from unacked.trial import Bench, TrialPlan
 
 ROOT = Path(__file__).resolve().parents[1]
-CASES = {"C06": "one order, the link dies, markers read twice", "H14": "one order, refused by the host"}
+CASES = {
+    "C06": "one order, the link dies, markers read twice",
+    "H14": "one order, refused by the host",
+    "D-complete-list-populated-perform_cleanup": "one page, one cleanup",
+    "D-more-pages-populated-continue_search": "two pages, one cleanup",
+    "D-page-cap-populated-continue_search": "search_all up to its cap, and on",
+}
 
 
 def trial_ms(case: str, trials: int) -> float:

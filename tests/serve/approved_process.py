@@ -13,7 +13,7 @@ from dataclasses import replace
 import httpcore2
 
 from unacked.adapter.link import Link, wire_client
-from unacked.adapter.reference import RelocatedClient
+from unacked.adapter.reference import LinkedClient
 from unacked.approval import Lasts
 from unacked.clock import MonotonicClock
 from unacked.tools import TOOLS, Toolbox
@@ -25,7 +25,7 @@ GATED = {**TOOLS, "delete_release": replace(TOOLS["delete_release"], approval=La
 def main() -> None:
     given = json.load(sys.stdin)
     backend = httpcore2.SyncBackend()
-    client = RelocatedClient(5.0)
+    client = LinkedClient(5.0)
     client.use(
         Link(
             base_url=given["urls"],

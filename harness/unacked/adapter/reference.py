@@ -2,39 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
+
+import httpcore2
 
 from unacked.adapter.link import Link
 from unacked.canonical import JSON
-from unacked.tools import TOOLS, Timeouts, Tokens, TokenSource, Toolbox
-from unacked.tools.client import Exchange, ToolClient
+from unacked.tools import TOOLS, Tokens, TokenSource, Toolbox
+from unacked.tools.relocated import RelocatedClient
 
-__all__ = ["RelocatedClient", "call"]
+__all__ = ["LinkedClient", "call"]
 
 
-class RelocatedClient(ToolClient):
-    """The tools' client, for services that are elsewhere than their names say."""
+class LinkedClient(RelocatedClient):
+    """The tools' client over links."""
 
     def __init__(self, timeout: float) -> None:
-        super().__init__(Timeouts(timeout, timeout, timeout, 2 * timeout))
-        self._link: Link | None = None
+        super().__init__(timeout)
+        self._backend: httpcore2.NetworkBackend | None = None
 
     def use(self, link: Link) -> None:
         """Work over ``link``; connections stay open for as long as its backend is the same."""
-        if self._link is None or self._link.backend is not link.backend:
+        if self._backend is not link.backend:
             self.connect(link.backend, link.clock)
-        self._link = link
-
-    def send(self, method: str, url: str, *, headers: Mapping[str, str], content: bytes) -> Exchange:
-        """Send one request, once, to where the service is."""
-        assert self._link is not None  # noqa: S101 - ``use`` comes first
-        for service, base_url in self._link.base_url.items():
-            url = url.replace(f"https://{service}.test", base_url, 1)
-        return super().send(method, url, headers=headers, content=content)
+        self._backend, self.base_url = link.backend, link.base_url
 
 
-_client = cache(RelocatedClient)
+_client = cache(LinkedClient)
 
 
 def call(operation: str, arguments: dict[str, JSON], link: Link) -> dict[str, JSON]:

@@ -14,7 +14,7 @@ import httpcore2
 from unacked.adapter.link import Adapter, Link, wire_client
 from unacked.adapter.notes import Hung, Notes, Sayings, WatchedBackend, Witness, listening
 from unacked.adapter.orders import carried_out
-from unacked.adapter.reference import RelocatedClient
+from unacked.adapter.reference import LinkedClient
 from unacked.adapter.replies import Misreply
 from unacked.canonical import JSON
 from unacked.claims import Brief
@@ -230,7 +230,7 @@ class _Acts:
     """The steps of one scene, the same on every wire."""
 
     def __init__(
-        self, scene: Scene, link: Link, notes: Notes, client: RelocatedClient, services: Iterable[Witness]
+        self, scene: Scene, link: Link, notes: Notes, client: LinkedClient, services: Iterable[Witness]
     ) -> None:
         self._scene, self.link, self._notes = scene, link, notes
         self._remote = carried_out((witness.service for witness in services), notes.emit)
@@ -305,7 +305,7 @@ class SimulatedStage(Stage):
 
     def __init__(self, suite: Suite) -> None:
         super().__init__(suite)
-        self._client = RelocatedClient(self.timeout)
+        self._client = LinkedClient(self.timeout)
 
     def play(self, scene: Scene, adapter: Adapter) -> Played:
         """Make the call of ``scene`` through ``adapter``."""
@@ -347,7 +347,7 @@ class LoopbackStage(Stage):
 
     def __init__(self, suite: Suite) -> None:
         super().__init__(suite)
-        self._client = RelocatedClient(self.timeout)
+        self._client = LinkedClient(self.timeout)
         self._notes: Notes
         names = sorted(path.stem for path in (suite.root / "fake_services").glob("*.py"))
         empty = [suite.service(name)({}, Setting(VirtualClock(), "nobody")) for name in names]

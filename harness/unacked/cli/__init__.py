@@ -128,7 +128,7 @@ def _missing_extra(error: ModuleNotFoundError) -> ExitCode:
     return ExitCode.USAGE
 
 
-_EXTRAS = {"scipy": "compare", "numpy": "compare", "jinja2": "report", "backports": "inspect"}
+_EXTRAS = {"scipy": "compare", "numpy": "compare", "jinja2": "report", "backports": "inspect", "mcp": "mcp"}
 """Libraries that only some commands need, and the extra that brings each."""
 
 

@@ -6,11 +6,13 @@ import signal
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import click
 
-from unacked.canonical import dumps
+from unacked.canonical import JSON, dumps
 from unacked.cli.options import open_suite, suite_option
 from unacked.errors import ExitCode, HarnessError
 from unacked.guard import guarded
@@ -40,8 +42,15 @@ _ENDS = frozenset({signal.SIGINT, signal.SIGTERM})
     metavar="F",
     help="YAML or JSON file that maps services to what stands in them.",
 )
+@click.option("--mcp", "over_mcp", is_flag=True, help="Offer our own tools before the services as an MCP server, too.")
 def command(
-    case: str | None, suite_path: Path | None, port_base: int | None, seed_file: Path | None, *, tls: bool
+    case: str | None,
+    suite_path: Path | None,
+    port_base: int | None,
+    seed_file: Path | None,
+    *,
+    tls: bool,
+    over_mcp: bool,
 ) -> int:
     """Serve fake services on 127.0.0.1 until Ctrl-C or SIGTERM: all of a suite, or those of CASE with its faults.
 
@@ -49,6 +58,8 @@ def command(
     service's URL and the credential to use, then where each host takes commands over SSH. docs/serve.md tells what
     the control API can do.
     """
+    if over_mcp and tls:
+        raise click.UsageError("the tools that --mcp offers speak plain HTTP: leave --tls out")
     suite = open_suite(suite_path)
     offer = offer_suite(suite) if case is None else offer_case(suite, case, tls=tls)
     if seed_file is not None:
@@ -56,8 +67,10 @@ def command(
     with _signals(), tempfile.TemporaryDirectory(prefix="unacked-") as folder:
         certificates = issue_certificates() if tls else None
         stand = Stand(offer, certificates=certificates, port_base=port_base, told=_complain)
-        with guarded() as watch, stand.serving():
+        with guarded() as watch, stand.serving(), _tools(stand, over_mcp=over_mcp) as where:
             _tell(stand, certificates, Path(folder))
+            if where is not None:
+                click.echo(dumps(where))
             ended = signal.sigwait(_ENDS)
     if watch.refused:
         raise HarnessError(f"while the services were served, {watch.refused[0].told} was refused")
@@ -72,6 +85,20 @@ def _signals() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _tools(stand: Stand, *, over_mcp: bool) -> Iterator[JSON]:
+    """Offer the tools for the length of a block, where they are wanted; yields where they are."""
+    if not over_mcp:
+        yield None
+        return
+    tools: Any = import_module("unacked.serve.tools")
+    served = tools.ServedTools(stand)
+    try:
+        yield served.as_json()
+    finally:
+        served.close()
 
 
 def _complain(error: Exception) -> None:
