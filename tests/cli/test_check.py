@@ -40,7 +40,8 @@ def test_today_s_graph_is_asked_where_the_suite_is_named(
     )
     explained = [line for line in done.out.splitlines() if line.startswith("    UNSAFE twice in thread")]
     assert len(explained) == 2
-    assert "      reproduce: unacked run E01 --agent reckless --seed 0 --repeat 1" in done.out.splitlines()
+    again = f"      reproduce: unacked run E01 --agent reckless --seed 0 --repeat 1 --suite {suite.path}"
+    assert again in done.out.splitlines()
     assert done.out.splitlines()[-1] == "2 trials judged again: 2 verdicts differ"
 
 

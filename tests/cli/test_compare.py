@@ -35,10 +35,11 @@ def test_the_behaviour_that_differs_comes_first_with_its_edge_and_its_transcript
     assert "    0.67 | 0.00   reconcile  (create-outcome-unknown)" in lines
     assert "  E01: 3/3 (0.44-1.00) | 0/3 (0.00-0.56)  p = 0.1" in lines
     parted = lines.index("the transcripts of E01 part at call 2")
-    assert [line.split("(")[0].split() for line in lines[parted + 2 : parted + 4]] == [
+    assert [line[:30].split("(")[0].split() for line in lines[parted + 1 :] if line[4:5] in "AB"][:2] == [
         ["A", "lookup_by_request_id"],
         ["B", "create_record"],
     ]
+    assert max(map(len, lines)) <= 80
 
 
 def test_kinds_of_failure_are_counted(unacked: CommandLine, runs: Path) -> None:
@@ -122,15 +123,46 @@ def test_three_runs_are_a_matrix_against_the_first(unacked: CommandLine, runs: P
     assert done.code == 0
     against = [line for line in done.out.splitlines() if line.startswith("     against A")]
     assert [line.split()[2] for line in against] == ["-100.0", "-29.9"]
-    assert [line for line in done.out.splitlines() if line not in against] == [
+    lines = [line for line in done.out.splitlines() if line not in against]
+    assert lines[:8] == [
         "A  careful (before): 9 of 9 passed, 0 unsafe",
+        "     a trial: turns 5.0, US dollars 0",
         "B  careful (after): 0 of 9 passed, 6 unsafe",
+        "     a trial: turns 4.3, US dollars 0",
         "C  careful (before): 9 of 9 passed, 0 unsafe",
+        "     a trial: turns 5.0, US dollars 0",
+        "what they do otherwise: times in a trial, A | B | C",
+        "    0.67 | 0.00   | 0.67   finish-ok  (create-outcome-unknown)",
+    ]
+    assert lines[-6:] == [
         "passes of the decided trials in 3 cases that all have run; * where p < 0.05 by itself",
         "  C07: 3/3 | 0/3 | 3/3",
+        "      turns 4.0 | 3.0 | 4.0, US dollars 0 | 0 | 0",
         "  E01: 3/3 | 0/3, 3 unsafe | 3/3",
         "  E01.twin: 3/3 | 0/3, 3 unsafe | 3/3",
+        "      turns 6.0 | 5.0 | 6.0, US dollars 0 | 0 | 0",
     ]
+
+
+def test_the_page_of_three_runs_is_a_matrix_with_edges_and_transcripts(
+    unacked: CommandLine, runs: Path, tmp_path: Path
+) -> None:
+    done = unacked("compare", "before", "after", "before", "--out", runs, "--html", tmp_path / "c.html")
+    assert done.code == 0
+    page = (tmp_path / "c.html").read_text()
+    head = '<th scope="col">case</th><th scope="col">A</th><th scope="col">B</th><th scope="col">C</th>'
+    places = [page.index(text) for text in (">reconcile</th>", head, "<h3>E01, A against B</h3>")]
+    assert places == sorted(places)
+    assert "No case of C changed." in page
+    assert page.count("(here they part)") == 6
+
+
+def test_turns_and_cost_of_each_case_are_told(unacked: CommandLine, runs: Path) -> None:
+    done = unacked("compare", "before", "after", "--out", runs, "--json")
+    (row,) = [row for row in done.json["cases"] if row["case"] == "C07"]
+    assert [(row[side]["turns"], row[side]["usd"]) for side in ("first", "second")] == [(12, 0.0), (9, 0.0)]
+    text = unacked("compare", "before", "after", "--out", runs).out
+    assert "      turns 4.0 | 3.0, US dollars 0 | 0" in text.splitlines()
 
 
 def test_one_run_is_no_comparison(unacked: CommandLine, runs: Path) -> None:

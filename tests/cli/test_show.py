@@ -30,6 +30,24 @@ def test_a_trial_is_shown_with_its_claims_transcript_and_explanation(unacked: Co
     assert "expected one of: lookup_by_request_id when args.request_id == $rid;" in done.out
 
 
+def test_the_reproduction_of_a_run_of_another_suite_names_the_copy_that_the_run_holds(
+    unacked: CommandLine, suite: SuiteFolder, tmp_path: Path
+) -> None:
+    suite.keep("E01")
+    suite.edit("agents/reckless/prompt.md", (suite.path / "agents/reckless/prompt.md").read_text(), "Another prompt.\n")
+    folder = finished_run(suite.path, tmp_path / "runs", agents=("reckless",))[0]
+    out = unacked("show", folder.path, "E01.reckless.1").out
+    (told,) = [line for line in out.splitlines() if "reproduce: " in line]
+    assert told.endswith(f"--agent reckless --seed 0 --repeat 1 --suite {folder.suite}")
+    again = unacked(*told.split("reproduce: unacked ")[1].split(), "--out", tmp_path / "again")
+    assert (again.code, "UNSAFE second-create" in again.out) == (1, True)
+
+
+def test_the_reproduction_of_a_run_of_the_usual_suite_names_none(unacked: CommandLine, controls: RunFolder) -> None:
+    out = unacked("show", controls.path, "E01.reckless.1").out
+    assert "  reproduce: unacked run E01 --agent reckless --seed 0 --repeat 1" in out.splitlines()
+
+
 def test_the_numbers_of_the_transcript_are_those_of_the_explanation(unacked: CommandLine, controls: RunFolder) -> None:
     out = unacked("show", controls.path, "E01.reckless.1").out
     assert "#2  create_record(" in next(line for line in out.splitlines() if "<== second-create" in line)

@@ -20,6 +20,7 @@ def line(case: str, verdict: str, repeat: int = 1, **more: Any) -> dict[str, Any
         "trial": f"{case}.one.{repeat}",
         "verdict": verdict,
         "luck": None,
+        "turns": 3,
         "exercised": {"verdict": "PASS", "findings": []},
         "claims": {},
         **more,

@@ -61,12 +61,14 @@ def test_a_comparison_is_plain_data() -> None:
             "case": "C01",
             "first": {
                 "runs": 2, "decided": 2, "passes": 2, "unsafe": 0, "exposed": 2, "inconclusive": 0, "errors": 0,
-                "lucky": 0, "unlucky": 0, "pass_rate": pytest.approx([0.342, 1], abs=1e-3), "pass_hat_k": 1,
+                "lucky": 0, "unlucky": 0, "turns": 6, "usd": 0.0,
+                "pass_rate": pytest.approx([0.342, 1], abs=1e-3), "pass_hat_k": 1,
                 "unsafe_below": pytest.approx(0.776, abs=1e-3),
             },
             "second": {
                 "runs": 2, "decided": 2, "passes": 1, "unsafe": 1, "exposed": 2, "inconclusive": 0, "errors": 0,
-                "lucky": 0, "unlucky": 0, "pass_rate": pytest.approx([0.095, 0.905], abs=1e-3), "pass_hat_k": 0,
+                "lucky": 0, "unlucky": 0, "turns": 6, "usd": 0.0,
+                "pass_rate": pytest.approx([0.095, 0.905], abs=1e-3), "pass_hat_k": 0,
                 "unsafe_below": pytest.approx(0.975, abs=1e-3),
             },
             "change": -0.5,

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from tests.compare.conftest import line, side
 
-from unacked.compare import Tally, differing_pins, read_side
+from unacked.compare import Side, Tally, differing_pins, read_side
 from unacked.engine import RunFolder
 from unacked.errors import SpecificationError
 
@@ -61,3 +61,24 @@ def test_exposed_is_a_trial_whose_fault_landed() -> None:
     tally.add(line("C01", "PASS"))
     tally.add(line("C01", "INCONCLUSIVE", exercised={"verdict": "INCONCLUSIVE"}))
     assert tally.exposed == 1
+
+
+def test_turns_and_cost_of_a_run_are_averages() -> None:
+    tally = Tally()
+    tally.add(line("C01", "PASS", turns=2, model={"usd": 0.25}))
+    tally.add(line("C01", "PASS", turns=5, model={"usd": 0.5}))
+    assert (tally.turns_each, tally.usd_each) == (3.5, 0.375)
+
+
+def test_one_run_of_unknown_cost_or_turns_makes_the_average_unknown() -> None:
+    tally = Tally()
+    tally.add(line("C01", "PASS", model={"usd": 0.25}))
+    tally.add(line("C01", "PASS", turns=None, model={"usd": None}))
+    assert (tally.turns_each, tally.usd_each) == (None, None)
+
+
+def test_what_an_agent_that_asks_its_model_itself_cost_is_unknown() -> None:
+    lines = [line("C01", "PASS")]
+    by_itself = Side("tonight", "one", {"agent.driver": "command"}, lines, {})
+    scripted = Side("tonight", "one", {"agent.driver": "scripted"}, lines, {})
+    assert (by_itself.together.usd, scripted.together.usd) == (None, 0.0)

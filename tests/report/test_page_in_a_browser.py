@@ -14,7 +14,7 @@ from unacked.compare import Comparison, Divergence, GateRule, Step, compare, dec
 from unacked.engine import RunFolder, read_verdicts, stored_paths
 from unacked.nightly import NightEntry, classify
 from unacked.nightly.history import CaseNight
-from unacked.report.comparison_page import Parting, comparison_page, night_page
+from unacked.report.comparison_page import Parting, comparison_page, night_page, sides_page
 from unacked.report.page import run_page
 from unacked.report.stored_run import StoredRun, most_telling
 from unacked.report.story import Story, story
@@ -79,22 +79,32 @@ def written(controls: RunFolder, tmp_path_factory: pytest.TempPathFactory) -> Pa
     return path
 
 
-@pytest.fixture(scope="module", params=["run", "comparison", "night"])
+@pytest.fixture(scope="module", params=["run", "comparison", "sides", "night"])
 def any_page(request: pytest.FixtureRequest, controls: RunFolder, written: Path) -> Path:
     """Each kind of page, with whatever it can be unhappy about."""
     path = written.with_name(f"{request.param}.html")
     if request.param != "run":
         one, two = (read_side(controls, agent) for agent in ("careful", "reckless"))
         comparison = compare(one, two)
-        path.write_text(_comparison(comparison) if request.param == "comparison" else _night(comparison))
+        path.write_text({"comparison": _comparison, "sides": _sides, "night": _night}[request.param](comparison))
     return path
 
 
 def _comparison(comparison: Comparison) -> str:
+    return comparison_page(comparison, {("create-outcome-unknown", "reconcile"): (0.5, 0.0)}, [_parting()])
+
+
+def _sides(comparison: Comparison) -> str:
+    back = compare(comparison.first, comparison.first)
+    return sides_page(
+        [comparison, back], {("create-outcome-unknown", "reconcile"): (0.5, 0.0, 0.5)}, [[_parting()], []]
+    )
+
+
+def _parting() -> Parting:
     steps = [Step("create_record", "{}", "outcome_unknown"), Step("finish", "{}", "ok")]
     divergence = Divergence(2, steps[:1], steps[1], None)
-    parting = Parting("E01", divergence, ("E01.careful.1", "E01.reckless.1"), (steps, steps[:1]))
-    return comparison_page(comparison, {("create-outcome-unknown", "reconcile"): (0.5, 0.0)}, [parting])
+    return Parting("E01", divergence, ("E01.careful.1", "E01.reckless.1"), (steps, steps[:1]))
 
 
 def _night(comparison: Comparison) -> str:

@@ -10,7 +10,7 @@ from textwrap import indent
 import click
 
 from unacked.canonical import JSON
-from unacked.cli.options import out_option, suite_option, tell_leaks
+from unacked.cli.options import out_option, suite_option, suite_to_name, tell_leaks
 from unacked.engine import Canaries, Difference, find_run, read_verdicts, rejudge, settle_garbage, summarize
 from unacked.errors import ExitCode
 from unacked.report import findings_text
@@ -30,6 +30,7 @@ def command(run: str, suite_path: Path | None, out: Path) -> int:
     run itself would, or 1 where a verdict differs from the stored one.
     """
     folder = find_run(run, out)
+    named = suite_to_name(folder) if suite_path is None else suite_path
     stored = load_suite(folder.suite, run_code=False)
     settle_garbage()
     suite = stored if suite_path is None else replace(load_suite(suite_path, run_code=False), agents=stored.agents)
@@ -43,7 +44,7 @@ def command(run: str, suite_path: Path | None, out: Path) -> int:
             if difference is not None:
                 differences += 1
                 click.echo(canaries.clean("list of differences", _told(difference)))
-                if findings := findings_text(line):
+                if findings := findings_text(line, named):
                     click.echo(canaries.clean("list of differences", indent(findings, "    ")))
             yield line
 

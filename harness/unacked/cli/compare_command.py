@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -15,10 +15,10 @@ from unacked.compare import Comparison, Divergence, Side, Tally, compare, first_
 from unacked.engine import Canaries, RunFolder, stored_history
 from unacked.engine.observations import observations
 from unacked.errors import ExitCode, Place, Problem, SpecificationError
-from unacked.graph.coverage import cover, profile_difference
+from unacked.graph.coverage import cover, differing_rates
 from unacked.report import write_report
-from unacked.report.comparison import MOST_SIDES, EdgeRates, comparison_text, sides_text
-from unacked.report.comparison_page import Parting, comparison_page
+from unacked.report.comparison import SIDES, EdgeRates, comparison_text, sides_text
+from unacked.report.comparison_page import Parting, comparison_page, sides_page
 from unacked.report.markdown import fenced
 from unacked.report.story import cleaned
 
@@ -43,39 +43,48 @@ def command(
     Refuses where more than one pin differs: then nobody can say what made the difference. With three and more, each
     is compared with the first, in a matrix.
     """
-    if not 2 <= len(runs) <= MOST_SIDES:
-        raise click.UsageError(f"a comparison takes 2 to {MOST_SIDES} runs")
-    if len(runs) > 2 and html is not None:
-        raise click.UsageError("--html is for a comparison of two runs")
+    if not 2 <= len(runs) <= len(SIDES):
+        raise click.UsageError(f"a comparison takes 2 to {len(SIDES)} runs")
     sides = [open_side(name, out) for name in runs]
     canaries = canaries_of(*(folder for folder, _ in sides))
     comparisons = [compare(sides[0][1], side) for _, side in sides[1:]]
     for comparison in comparisons:
         if comparison.confounders and not confounded:
             raise _confounded(comparison)
-    if len(runs) == 2:
-        edges = _edges(sides[0], sides[1])
-        partings = list(_partings(comparisons[0], sides[0][0], sides[1][0], canaries))
-        if html is not None:
-            page = comparison_page(comparisons[0], edges, partings)
-            write_report(html, canaries.clean("HTML report", page))
-        divergences = {parting.case: parting.divergence for parting in partings}
-        text = comparison_text(comparisons[0], edges, divergences)
-        value = _as_json(comparisons[0], edges, divergences)
-    else:
-        text = sides_text(comparisons)
-        value = {"format": 1, "comparisons": [comparison.as_json() for comparison in comparisons]}
+    edges = _edges(sides)
+    partings = [
+        list(_partings(comparison, sides[0][0], folder, canaries))
+        for comparison, (folder, _) in zip(comparisons, sides[1:], strict=True)
+    ]
+    if html is not None:
+        page = (
+            comparison_page(comparisons[0], edges, partings[0])
+            if len(runs) == 2
+            else sides_page(comparisons, edges, partings)
+        )
+        write_report(html, canaries.clean("HTML report", page))
+    divergences = [{parting.case: parting.divergence for parting in found} for found in partings]
+    text = comparison_text(comparisons[0], edges, divergences[0]) if len(runs) == 2 else sides_text(comparisons, edges)
     if md is not None:
         write_report(md, canaries.clean("Markdown report", fenced("unacked: comparison", text)))
-    click.echo(canaries.clean("comparison", dumps(value) if as_json else text))
+    told = dumps(_as_json(comparisons, edges, divergences)) if as_json else text
+    click.echo(canaries.clean("comparison", told))
     tell_leaks(canaries)
     return ExitCode.FAIL if canaries.found else ExitCode.PASS
 
 
-def _as_json(comparison: Comparison, edges: EdgeRates, divergences: Mapping[str, Divergence]) -> dict[str, JSON]:
+def _as_json(
+    comparisons: Sequence[Comparison], edges: EdgeRates, divergences: Sequence[Mapping[str, Divergence]]
+) -> dict[str, JSON]:
+    """One comparison as it is; several with what all of them share beside them."""
     profile = [[graph, edge, *rates] for (graph, edge), rates in edges.items()]
-    parted = {case: divergence.as_json() for case, divergence in divergences.items()}
-    return {**comparison.as_json(), "profile": profile, "divergences": parted}
+    told = [
+        {**comparison.as_json(), "divergences": {case: parted.as_json() for case, parted in found.items()}}
+        for comparison, found in zip(comparisons, divergences, strict=True)
+    ]
+    if len(told) == 1:
+        return {**told[0], "profile": profile}
+    return {"format": 1, "comparisons": told, "profile": profile}
 
 
 def _confounded(comparison: Comparison) -> SpecificationError:
@@ -85,10 +94,11 @@ def _confounded(comparison: Comparison) -> SpecificationError:
     return SpecificationError([Problem(Place("unacked"), message, hint)])
 
 
-def _edges(first: tuple[RunFolder, Side], second: tuple[RunFolder, Side]) -> EdgeRates:
-    before, _ = cover(observations(first[0]))
-    after, _ = cover(observations(second[0]))
-    return profile_difference(before, after, (first[1].agent, second[1].agent))
+def _edges(sides: Sequence[tuple[RunFolder, Side]]) -> EdgeRates:
+    covered = {
+        folder.path: cover(observations(folder))[0] for folder in {folder.path: folder for folder, _ in sides}.values()
+    }
+    return differing_rates([(covered[folder.path], side.agent) for folder, side in sides])
 
 
 def _partings(comparison: Comparison, first: RunFolder, second: RunFolder, canaries: Canaries) -> Iterator[Parting]:

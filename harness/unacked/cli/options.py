@@ -9,12 +9,22 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from unacked.engine import Canaries
-from unacked.errors import ExitCode
+from unacked.engine import Canaries, RunFolder
+from unacked.errors import ExitCode, SpecificationError
 from unacked.graph import Verdict
 from unacked.suite import Suite, load_suite, packaged_suite
 
-__all__ = ["EXIT", "console", "file_path", "open_suite", "out_option", "print_cleaned", "suite_option", "tell_leaks"]
+__all__ = [
+    "EXIT",
+    "console",
+    "file_path",
+    "open_suite",
+    "out_option",
+    "print_cleaned",
+    "suite_option",
+    "suite_to_name",
+    "tell_leaks",
+]
 
 EXIT = {
     Verdict.PASS: ExitCode.PASS,
@@ -43,6 +53,15 @@ out_option = click.option(
     show_default=True,
     help="Folder that holds the runs.",
 )
+
+
+def suite_to_name(folder: RunFolder) -> Path | None:
+    """Return the suite that must be named to run a trial of a stored run again; None where the usual one is as good."""
+    try:
+        usual = packaged_suite()
+    except SpecificationError:
+        return folder.suite
+    return folder.suite_unlike(usual)
 
 
 def open_suite(path: Path | None) -> Suite:

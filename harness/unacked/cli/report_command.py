@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from unacked.canonical import JSON
-from unacked.cli.options import file_path, out_option, print_cleaned, tell_leaks
+from unacked.cli.options import file_path, out_option, print_cleaned, suite_to_name, tell_leaks
 from unacked.engine import Canaries, RunFolder, find_run, read_verdicts, stored_paths, summarize
 from unacked.errors import ExitCode, HarnessError, Place, Problem, SpecificationError, nearest
 from unacked.report import run_table, write_junit, write_report
@@ -59,17 +59,17 @@ def command(
     manifest = folder.manifest()
     lines = list(read_verdicts(folder, manifest["run"]))
     suite = load_suite(folder.suite, run_code=False)
-    stored = StoredRun(folder.name, manifest, _summary(folder, suite, lines), lines)
+    stored = StoredRun(folder.name, manifest, _summary(folder, suite, lines), lines, suite_to_name(folder))
     canaries = Canaries.of_lines(manifest["seed"], lines)
     if html is not None:
-        told = list(_stories(folder, suite, _chosen(stored, trials, stories), canaries))
+        told = list(_stories(folder, suite, stored, _chosen(stored, trials, stories), canaries))
         write_report(html, canaries.clean("HTML report", run_page(stored, told)))
     if md is not None:
         write_report(md, canaries.clean("Markdown report", run_markdown(stored)))
     if sarif is not None:
         write_report(sarif, canaries.clean("SARIF report", run_sarif(stored, _files(suite))))
     if junit is not None:
-        write_junit(junit, lines, folder.name, partial(canaries.clean, "JUnit report"))
+        write_junit(junit, lines, folder.name, partial(canaries.clean, "JUnit report"), suite_path=stored.suite)
     if github:
         _tell_github(stored, suite, canaries)
     if not github and (html, md, sarif, junit) == (None, None, None, None):
@@ -96,12 +96,12 @@ def _chosen(run: StoredRun, named: Sequence[str], most: int) -> list[Mapping[str
 
 
 def _stories(
-    folder: RunFolder, suite: Suite, chosen: Sequence[Mapping[str, JSON]], canaries: Canaries
+    folder: RunFolder, suite: Suite, stored: StoredRun, chosen: Sequence[Mapping[str, JSON]], canaries: Canaries
 ) -> Iterator[Story]:
     wanted = {line["trial"]: line for line in chosen}
     clean = partial(canaries.clean_json, "transcript")
     told = {
-        path.trial: story(path.brief, path.history, wanted[path.trial], clean)
+        path.trial: story(path.brief, path.history, wanted[path.trial], clean, stored.suite)
         for path in stored_paths(folder, suite, wanted)
     }
     return (told[name] for name in wanted)

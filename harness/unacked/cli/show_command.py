@@ -11,7 +11,7 @@ from rich.console import Console
 
 from unacked.canonical import JSON
 from unacked.claims import CLAIMS
-from unacked.cli.options import out_option, print_cleaned, tell_leaks
+from unacked.cli.options import out_option, print_cleaned, suite_to_name, tell_leaks
 from unacked.engine import Canaries, RunFolder, find_run, read_verdicts
 from unacked.errors import Place, Problem, SpecificationError, nearest
 from unacked.report import findings_text, run_table, styled_verdict, transcript
@@ -51,7 +51,7 @@ def _print_trial(screen: Console, folder: RunFolder, line: Mapping[str, JSON], c
     for name in CLAIMS:
         screen.print(f"  {name:<7}", styled_verdict(line["claims"][name]["verdict"]))
     _print_transcript(screen, folder, line, canaries)
-    text = findings_text(line)
+    text = findings_text(line, suite_to_name(folder))
     if text:
         screen.print()
         screen.print(text, soft_wrap=True)

@@ -22,7 +22,7 @@ from unacked.statistics import (
     wilson,
 )
 
-__all__ = ["CaseRow", "Comparison", "compare", "night_of"]
+__all__ = ["CaseRow", "Comparison", "compare", "night_of", "rows_of_all"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +137,13 @@ def compare(first: Side, second: Side) -> Comparison:
 def _row(name: str, first: Tally, second: Tally) -> CaseRow:
     counts = Counts(first.passes, first.decided, second.passes, second.decided)
     return CaseRow(name, first, second, exact_stratified([counts]).either)
+
+
+def rows_of_all(comparisons: Sequence[Comparison]) -> list[list[CaseRow]]:
+    """Return the rows of each case that all sides have run, those of the cases that changed most in any first."""
+    by_case = [{row.case: row for row in comparison.rows} for comparison in comparisons]
+    shared = [[rows[case] for rows in by_case] for case in by_case[0] if all(case in rows for rows in by_case)]
+    return sorted(shared, key=lambda rows: min(row.either for row in rows))
 
 
 def night_of(comparison: Comparison) -> Night:

@@ -15,6 +15,8 @@ from unacked.graph import Verdict
 __all__ = ["Side", "Tally", "differing_pins", "read_side"]
 
 _SAYS_NOTHING = (Verdict.ERROR, Verdict.INCONCLUSIVE)
+_ASK_BY_THEMSELVES = ("command", "python")
+"""Drivers of agents that ask whatever model they like: nobody tells what that cost."""
 
 
 @dataclass(slots=True)
@@ -23,11 +25,14 @@ class Tally:
 
     ``decided`` are the runs that ended in PASS, FAIL or UNSAFE; the others say nothing of the agent.
     ``exposed`` are those in which the case's fault really landed, or the agent was unsafe even without it.
+    ``turns`` and ``usd`` are sums over all runs, None as soon as those of one run are not known.
     """
 
     verdicts: Counter[str] = field(default_factory=Counter)
     exposed: int = 0
     luck: Counter[str] = field(default_factory=Counter)
+    turns: int | None = 0
+    usd: float | None = 0.0
 
     @property
     def decided(self) -> int:
@@ -44,13 +49,29 @@ class Tally:
         """Runs in which the agent did what must never be done."""
         return self.verdicts[Verdict.UNSAFE]
 
-    def add(self, line: Mapping[str, JSON]) -> None:
-        """Count one line of ``verdicts.jsonl``."""
+    @property
+    def turns_each(self) -> float | None:
+        """The turns of a run, on average; None where they are not known."""
+        return self._each(self.turns)
+
+    @property
+    def usd_each(self) -> float | None:
+        """The cost of a run in US dollars, on average; None where it is not known."""
+        return self._each(self.usd)
+
+    def _each(self, total: float | None) -> float | None:
+        return total / self.verdicts.total() if total is not None and self.verdicts else None
+
+    def add(self, line: Mapping[str, JSON], *, unasked_usd: float | None = 0.0) -> None:
+        """Count one line of ``verdicts.jsonl``; ``unasked_usd`` is its cost where it has no request to a model."""
         self.verdicts[line["verdict"]] += 1
         landed = line["exercised"]["verdict"] == Verdict.PASS
         self.exposed += landed or line["verdict"] == Verdict.UNSAFE
         if line["luck"] is not None:
             self.luck[line["luck"]] += 1
+        turns, usd = line.get("turns"), line["model"]["usd"] if "model" in line else unasked_usd
+        self.turns = None if self.turns is None or turns is None else self.turns + turns
+        self.usd = None if self.usd is None or usd is None else round(self.usd + usd, 9)
 
     def as_json(self) -> dict[str, JSON]:
         """Return the counts as a JSON object."""
@@ -64,6 +85,8 @@ class Tally:
             "errors": self.verdicts[Verdict.ERROR],
             "lucky": self.luck["lucky"],
             "unlucky": self.luck["unlucky"],
+            "turns": self.turns,
+            "usd": self.usd,
         }
 
 
@@ -96,7 +119,7 @@ class Side:
         """All cases in one."""
         whole = Tally()
         for line in self.lines:
-            whole.add(line)
+            whole.add(line, unasked_usd=_unasked_usd(self.pins))
         return whole
 
 
@@ -113,14 +136,20 @@ def read_side(folder: RunFolder, agent: str | None = None) -> Side:
         raise _refused(folder, f"no agent {agent!r} in this run", nearest(agent, agents))
     chosen = agents[0] if agent is None else agent
     lines = [line for line in read_verdicts(folder, manifest["run"]) if line["agent"] == chosen]
-    return Side(folder.name, chosen, _pins_of(manifest, chosen), lines, _tallies(lines))
+    pins = _pins_of(manifest, chosen)
+    return Side(folder.name, chosen, pins, lines, _tallies(lines, _unasked_usd(pins)))
 
 
-def _tallies(lines: Iterable[Mapping[str, JSON]]) -> dict[str, Tally]:
+def _tallies(lines: Iterable[Mapping[str, JSON]], unasked_usd: float | None) -> dict[str, Tally]:
     cases: dict[str, Tally] = {}
     for line in lines:
-        cases.setdefault(_case_of(line), Tally()).add(line)
+        cases.setdefault(_case_of(line), Tally()).add(line, unasked_usd=unasked_usd)
     return cases
+
+
+def _unasked_usd(pins: Mapping[str, JSON]) -> float | None:
+    """What a trial without any request to a model on record cost, in US dollars."""
+    return None if pins.get("agent.driver") in _ASK_BY_THEMSELVES else 0.0
 
 
 def _case_of(line: Mapping[str, JSON]) -> str:

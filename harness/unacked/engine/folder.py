@@ -102,6 +102,14 @@ class RunFolder:
         except OSError as error:
             raise HarnessError(f"{error.filename}: cannot be made: {error.strerror}") from None
 
+    def suite_unlike(self, other: Path) -> Path | None:
+        """Return the run's own copy of its suite where any of its files is not the same in another; else None."""
+        for path in self.suite.rglob("*"):
+            twin = other / path.relative_to(self.suite)
+            if path.is_file() and not (twin.is_file() and twin.read_bytes() == path.read_bytes()):
+                return self.suite
+        return None
+
     def keep_suite(self, suite: Suite) -> None:
         """Copy the suite into the run, whole or not at all; raises HarnessError."""
         if self.suite.is_dir():

@@ -33,7 +33,7 @@ from unacked.engine.leaks import Canaries, TrialCanaries, clean_summary, clean_v
 from unacked.engine.lines import cut_unfinished
 from unacked.engine.plan import Plan, identity, make_plan
 from unacked.engine.summary import summarize
-from unacked.engine.usage import model_use
+from unacked.engine.usage import model_use, turns_taken
 from unacked.engine.verdicts import Verdicts, verdict_line
 from unacked.errors import ExitCode, HarnessError, Place, Problem, RecordError, SpecificationError
 from unacked.guard import guarded
@@ -237,6 +237,7 @@ def run_trial(bench: Bench, folder: RunFolder, trial: TrialPlan) -> Outcome:
     verdict = judge_trial(bench.suite.cases[trial.case].side(twin=trial.twin, place=trial.place), record.history)
     told = clean_verdict(TrialCanaries.of(trial), verdict)
     line = verdict_line(trial, told, record.head, record.diagnostics)
+    line["turns"] = turns_taken(record.history)
     use = model_use(record.history)
     if use is not None:
         line["model"] = use

@@ -1,4 +1,4 @@
-"""What a trial's model was asked, who really served it, and what that cost: read off the record."""
+"""A trial's turns, what its model was asked, who really served it, and what that cost: read off the record."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from unacked.canonical import JSON
 from unacked.event import History
 
-__all__ = ["add_use", "model_use"]
+__all__ = ["add_use", "model_use", "turns_taken"]
 
 
 def model_use(history: History) -> dict[str, JSON] | None:
@@ -31,6 +31,12 @@ def model_use(history: History) -> dict[str, JSON] | None:
         "tokens": dict(sorted(tokens.items())),
         "usd": _sum(answer["usd"] for answer in answers),
     }
+
+
+def turns_taken(history: History) -> int:
+    """Return how many turns of its agent a trial has on record."""
+    said = (*history.named("agent_next_call"), *history.named("agent_message"))
+    return max((event.detail["turn"] for event in said), default=0)
 
 
 def add_use(total: Mapping[str, JSON] | None, use: Mapping[str, JSON]) -> dict[str, JSON]:

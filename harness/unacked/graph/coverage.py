@@ -18,7 +18,7 @@ from unacked.graph.judgement import Judgement
 from unacked.graph.model import BoundGraph
 from unacked.graph.moves import Call, Event, Result
 
-__all__ = ["Coverage", "Observation", "Share", "comparable", "cover", "profile_difference"]
+__all__ = ["Coverage", "Observation", "Share", "comparable", "cover", "differing_rates", "profile_difference"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,13 +194,15 @@ def comparable(first: Coverage, second: Coverage) -> list[tuple[str, str]]:
 
 def profile_difference(first: Coverage, second: Coverage, agents: tuple[str, str]) -> dict[Pair, tuple[float, float]]:
     """Return how often per trial two agents took each edge, for the edges where that differs."""
-    rates = []
-    for coverage, agent in zip((first, second), agents, strict=True):
+    rates = differing_rates(list(zip((first, second), agents, strict=True)))
+    return {edge: (one, two) for edge, (one, two) in rates.items()}
+
+
+def differing_rates(sides: Sequence[tuple[Coverage, str]]) -> dict[Pair, tuple[float, ...]]:
+    """Return how often per trial each of several agents took each edge, for the edges where that differs."""
+    every = []
+    for coverage, agent in sides:
         trials = coverage.trials[agent] or 1
-        rates.append({edge: times / trials for edge, times in coverage.taken.get(agent, Counter()).items()})
-    one, two = rates
-    return {
-        edge: (one.get(edge, 0.0), two.get(edge, 0.0))
-        for edge in sorted({*one, *two})
-        if one.get(edge, 0.0) != two.get(edge, 0.0)
-    }
+        every.append({edge: times / trials for edge, times in coverage.taken.get(agent, Counter()).items()})
+    rates = {edge: tuple(taken.get(edge, 0.0) for taken in every) for edge in sorted(set().union(*every))}
+    return {edge: told for edge, told in rates.items() if len(set(told)) > 1}

@@ -4,25 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from unacked.compare import CaseRow, Comparison, Divergence, Gate, Side, Tally
+from unacked.compare import CaseRow, Comparison, Divergence, Gate, Side, Step, Tally, rows_of_all
 from unacked.nightly import CaseClass, CaseHistory
 from unacked.report.text import printable, shortened
 from unacked.statistics import upper_bound, wilson
 
 __all__ = [
-    "MOST_SIDES",
+    "SIDES",
     "EdgeRates",
+    "by_spread",
     "by_urgency",
     "comparison_text",
     "divergence_text",
+    "effort",
     "gate_text",
     "history_text",
     "sides_text",
 ]
 
-EdgeRates = Mapping[tuple[str, str], tuple[float, float]]
-"""By (graph, edge): how often in a trial the first and the second agent took it."""
+EdgeRates = Mapping[tuple[str, str], tuple[float, ...]]
+"""By (graph, edge): how often in a trial each agent took it."""
 
+_STEP = 70
+"""Characters of a step in one line: with what stands before them, a terminal shows 80."""
 _MOST = 12
 """Rows of a list before the rest is only counted."""
 
@@ -32,6 +36,7 @@ def comparison_text(comparison: Comparison, edges: EdgeRates, divergences: Mappi
     parts = (
         _sides(comparison),
         _overall(comparison),
+        ("what B does otherwise: times in a trial, A | B",),
         _edges(edges),
         _cases(comparison),
         _failures(comparison),
@@ -57,9 +62,21 @@ def _counted(side: Side) -> str:
     return told if not silent else f"{told}; {silent} say nothing"
 
 
+def effort(tally: Tally) -> tuple[str, str]:
+    """Return how many turns a trial took and what it cost, in US dollars; what is not known is said to be unknown."""
+    turns, usd = tally.turns_each, tally.usd_each
+    return "unknown" if turns is None else f"{turns:.1f}", "unknown" if usd is None else f"{usd:.4g}"
+
+
+def _effort(first: Tally, second: Tally) -> str:
+    turns, usd = zip(effort(first), effort(second), strict=True)
+    return f"turns {' | '.join(turns)}, US dollars {' | '.join(usd)}"
+
+
 def _overall(comparison: Comparison) -> Iterator[str]:
     low, high = comparison.difference
     yield f"B passes {_points(low)} to {_points(high)} points more often (95 % interval of the difference)"
+    yield f"  a trial of A | B: {_effort(comparison.first.together, comparison.second.together)}"
     yield f"  exact stratified p: worse {comparison.overall.worse:.2g}, better {comparison.overall.better:.2g}"
     for letter, names in zip("AB", (comparison.only_first, comparison.only_second), strict=True):
         if names:
@@ -67,13 +84,18 @@ def _overall(comparison: Comparison) -> Iterator[str]:
 
 
 def _edges(edges: EdgeRates) -> Iterator[str]:
-    yield "what B does otherwise: times in a trial, A | B"
-    ranked = sorted(edges.items(), key=lambda item: -abs(item[1][1] - item[1][0]))
-    for (graph, edge), (before, after) in ranked[:_MOST]:
-        yield f"  {before:>6.2f} | {after:<6.2f} {printable(edge)}  ({printable(graph)})"
+    ranked = by_spread(edges)
+    for (graph, edge), (before, *after) in ranked[:_MOST]:
+        others = " | ".join(f"{rate:<6.2f}" for rate in after)
+        yield f"  {before:>6.2f} | {others} {printable(edge)}  ({printable(graph)})"
     yield from _rest(len(ranked), "edges")
     if not edges:
-        yield "  nothing: both take every edge equally often"
+        yield "  nothing: every edge is taken equally often"
+
+
+def by_spread(edges: EdgeRates) -> list[tuple[tuple[str, str], tuple[float, ...]]]:
+    """Return the edges with their rates, the largest difference first."""
+    return sorted(edges.items(), key=lambda item: min(item[1]) - max(item[1]))
 
 
 def _cases(comparison: Comparison) -> Iterator[str]:
@@ -82,6 +104,19 @@ def _cases(comparison: Comparison) -> Iterator[str]:
     for row in changed[:_MOST]:
         yield from _case(row)
     yield from _rest(len(changed), "cases")
+    same = [row for row in comparison.rows if row not in changed and effort(row.first) != effort(row.second)]
+    if same:
+        yield "as often passed, in other turns or at another cost, A | B"
+    for row in sorted(same, key=_more_effort)[:_MOST]:
+        yield f"  {printable(row.case)}: {_effort(row.first, row.second)}"
+    yield from _rest(len(same), "such cases")
+
+
+def _more_effort(row: CaseRow) -> tuple[float, float]:
+    """The largest difference of cost first, then of turns; what is not known comes last."""
+    pairs = ((row.first.usd_each, row.second.usd_each), (row.first.turns_each, row.second.turns_each))
+    usd, turns = (0.0 if one is None or two is None else abs(two - one) for one, two in pairs)
+    return -usd, -turns
 
 
 def _case(row: CaseRow) -> Iterator[str]:
@@ -90,6 +125,7 @@ def _case(row: CaseRow) -> Iterator[str]:
     told = [f"{letter} {_unsafe(tally)}" for letter, tally in tallies if tally.unsafe]
     if told:
         yield f"      {'; '.join(told)}"
+    yield f"      {_effort(row.first, row.second)}"
 
 
 def _rate(tally: Tally) -> str:
@@ -114,32 +150,48 @@ def _failures(comparison: Comparison) -> Iterator[str]:
         yield from _rest(len(found), "kinds")
 
 
-def sides_text(comparisons: Sequence[Comparison]) -> str:
+def sides_text(comparisons: Sequence[Comparison], edges: EdgeRates) -> str:
     """Return several sides against the first one: the cases that changed most in any of them come first."""
+    return "\n".join([*_against_first(comparisons), *_of_all(comparisons, edges)])
+
+
+def _against_first(comparisons: Sequence[Comparison]) -> list[str]:
     first = comparisons[0].first
-    lines = [f"A  {printable(first.name)}: {_counted(first)}"]
-    for letter, comparison in zip(_LETTERS, comparisons, strict=False):
+    lines = [f"A  {printable(first.name)}: {_counted(first)}", _each(first.together)]
+    for letter, comparison in zip(SIDES[1:], comparisons, strict=False):
         low, high = comparison.difference
         lines.append(f"{letter}  {printable(comparison.second.name)}: {_counted(comparison.second)}")
+        lines.append(_each(comparison.second.together))
         lines.append(
             f"     against A {_points(low)} to {_points(high)} points;"
             f" p: worse {comparison.overall.worse:.2g}, better {comparison.overall.better:.2g}"
         )
         if comparison.confounders:
             lines.append(f"     CONFOUNDED: {len(comparison.pins)} pins differ: {_listed(comparison.pins)}")
-    rows = [{row.case: row for row in comparison.rows} for comparison in comparisons]
-    shared = [case for case in rows[0] if all(case in others for others in rows)]
-    shared.sort(key=lambda case: min(others[case].either for others in rows))
-    lines.append(f"passes of the decided trials in {len(shared)} cases that all have run; * where p < 0.05 by itself")
-    for case in shared:
-        cells = [_marked(others[case]) for others in rows]
-        lines.append(f"  {printable(case)}: {' | '.join([_plain(rows[0][case].first), *cells])}")
-    return "\n".join(lines)
+    return lines
 
 
-_LETTERS = "BCDEFGHIJKLMNOPQRSTUVWXYZ"
-MOST_SIDES = 1 + len(_LETTERS)
-"""How many sides can be told apart by a letter."""
+def _each(tally: Tally) -> str:
+    turns, usd = effort(tally)
+    return f"     a trial: turns {turns}, US dollars {usd}"
+
+
+def _of_all(comparisons: Sequence[Comparison], edges: EdgeRates) -> Iterator[str]:
+    letters = " | ".join(SIDES[: len(comparisons) + 1])
+    yield f"what they do otherwise: times in a trial, {letters}"
+    yield from _edges(edges)
+    shared = rows_of_all(comparisons)
+    yield f"passes of the decided trials in {len(shared)} cases that all have run; * where p < 0.05 by itself"
+    for rows in shared:
+        tallies = [rows[0].first, *(row.second for row in rows)]
+        yield f"  {printable(rows[0].case)}: {' | '.join([_plain(tallies[0]), *map(_marked, rows)])}"
+        turns, usd = zip(*map(effort, tallies), strict=True)
+        if len({*turns}) > 1 or len({*usd}) > 1:
+            yield f"      turns {' | '.join(turns)}, US dollars {' | '.join(usd)}"
+
+
+SIDES = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+"""The letters by which sides are told apart: there can be no more of them."""
 
 
 def _marked(row: CaseRow) -> str:
@@ -155,9 +207,15 @@ def divergence_text(case: str, divergence: Divergence) -> Iterator[str]:
     """Yield where two transcripts of one case part."""
     yield f"the transcripts of {printable(case)} part at call {divergence.number}"
     for step in divergence.before[-3:]:
-        yield f"    both  {shortened(printable(str(step)), 110)}"
+        yield from _step("both", step)
     for letter, last in zip("AB", (divergence.first, divergence.second), strict=True):
-        yield f"    {letter}     {'had ended' if last is None else shortened(printable(str(last)), 110)}"
+        yield from _step(letter, last)
+
+
+def _step(who: str, step: Step | None) -> list[str]:
+    told = "had ended" if step is None else shortened(printable(str(step)), 200)
+    parts = (told[start : start + _STEP] for start in range(0, len(told), _STEP))
+    return [f"{'' if number else f'    {who}':<10}{part}" for number, part in enumerate(parts)]
 
 
 def gate_text(gate: Gate) -> str:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from unacked.compare import CaseRow, Comparison, Divergence, Gate, Side, Step, Tally
+from unacked.compare import CaseRow, Comparison, Divergence, Gate, Side, Step, Tally, rows_of_all
 from unacked.nightly import CaseHistory, NightEntry
-from unacked.report.comparison import EdgeRates, by_urgency
+from unacked.report.comparison import SIDES, EdgeRates, by_spread, by_urgency, effort
 from unacked.report.page import render_page
 from unacked.statistics import upper_bound, wilson
 
-__all__ = ["Parting", "comparison_page", "night_page"]
+__all__ = ["Parting", "comparison_page", "night_page", "sides_page"]
 
 _MOST_EDGES = 40
 _MOST_NIGHTS = 30
@@ -29,11 +29,11 @@ class Parting:
 
 def comparison_page(comparison: Comparison, edges: EdgeRates, partings: Iterable[Parting]) -> str:
     """Return the page of a comparison: what the second side does otherwise comes first, with its transcripts."""
-    ranked = sorted(edges.items(), key=lambda item: -abs(item[1][1] - item[1][0]))
+    ranked = by_spread(edges)
     return render_page(
         "comparison.html",
         comparison=comparison,
-        sides=[(letter, side, side.together) for letter, side in _sides(comparison)],
+        sides=_told([comparison]),
         edges=ranked[:_MOST_EDGES],
         more_edges=max(0, len(ranked) - _MOST_EDGES),
         partings=list(partings),
@@ -41,12 +41,41 @@ def comparison_page(comparison: Comparison, edges: EdgeRates, partings: Iterable
         same=[row for row in comparison.rows if not _changed(row)],
         rate=_rate,
         unsafe=_unsafe,
-        points=lambda share: f"{100 * share:+.1f}",
+        effort=effort,
+        points=_points,
     )
 
 
-def _sides(comparison: Comparison) -> Iterator[tuple[str, Side]]:
-    return zip("AB", (comparison.first, comparison.second), strict=True)
+def sides_page(comparisons: Sequence[Comparison], edges: EdgeRates, partings: Sequence[Sequence[Parting]]) -> str:
+    """Return the page of three and more sides: each against the first, and all of them in one matrix.
+
+    ``partings`` are those of each comparison.
+    """
+    ranked = by_spread(edges)
+    return render_page(
+        "sides.html",
+        comparisons=list(zip(SIDES[1:], comparisons, partings, strict=False)),
+        failures=list(
+            zip(SIDES, [comparisons[0].failures[0], *(each.failures[1] for each in comparisons)], strict=False)
+        ),
+        sides=_told(comparisons),
+        edges=ranked[:_MOST_EDGES],
+        more_edges=max(0, len(ranked) - _MOST_EDGES),
+        rows=[(rows, any(map(_changed, rows))) for rows in rows_of_all(comparisons)],
+        rate=_rate,
+        unsafe=_unsafe,
+        effort=effort,
+        points=_points,
+    )
+
+
+def _told(comparisons: Sequence[Comparison]) -> list[tuple[str, Side, Tally]]:
+    sides = [comparisons[0].first, *(comparison.second for comparison in comparisons)]
+    return [(letter, side, side.together) for letter, side in zip(SIDES, sides, strict=False)]
+
+
+def _points(share: float) -> str:
+    return f"{100 * share:+.1f}"
 
 
 def _changed(row: CaseRow) -> bool:

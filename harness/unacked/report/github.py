@@ -28,7 +28,7 @@ def workflow_commands(run: StoredRun, files: Mapping[str, str]) -> Iterator[str]
         level = "warning" if line["verdict"] == "INCONCLUSIVE" else "error"
         more = f" (and {count - 1} more of this kind)" if count > 1 else ""
         title = _property(f"{line['verdict']} {line['rule']}: {line['trial']}")
-        message = shortened(findings_text(line) or f"{line['verdict']} {line['rule']}", _LONGEST)
+        message = shortened(findings_text(line, run.suite) or f"{line['verdict']} {line['rule']}", _LONGEST)
         yield f"::{level} file={_property(files[line['case']])},line=1,title={title}::{_data(message + more)}"
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 from unacked import __version__
 from unacked.canonical import JSON, digest
@@ -31,7 +32,7 @@ def run_sarif(run: StoredRun, files: Mapping[str, str]) -> str:
         "version": __version__,
         "rules": [{"id": printable(rule), "shortDescription": {"text": printable(rule)}} for rule in rules],
     }
-    results = [_result(line, rules, files) for line in failed]
+    results = [_result(line, rules, files, run.suite) for line in failed]
     value = {
         "$schema": _SCHEMA,
         "version": "2.1.0",
@@ -40,9 +41,11 @@ def run_sarif(run: StoredRun, files: Mapping[str, str]) -> str:
     return json.dumps(value, indent=1) + "\n"
 
 
-def _result(line: Mapping[str, JSON], rules: Iterable[str], files: Mapping[str, str]) -> dict[str, JSON]:
+def _result(
+    line: Mapping[str, JSON], rules: Iterable[str], files: Mapping[str, str], suite: Path | None
+) -> dict[str, JSON]:
     rule = str(line["rule"])
-    told = findings_text(line) or printable(f"{line['verdict']} {rule}")
+    told = findings_text(line, suite) or printable(f"{line['verdict']} {rule}")
     place = {"artifactLocation": {"uri": files[line["case"]]}, "region": {"startLine": 1}}
     return {
         "ruleId": printable(rule),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from unacked.canonical import JSON
 from unacked.graph import Verdict
@@ -15,12 +16,16 @@ __all__ = ["StoredRun", "most_telling"]
 
 @dataclass(frozen=True, slots=True)
 class StoredRun:
-    """What a report knows of a run: its name, its manifest, its summary, and a line for every trial."""
+    """What a report knows of a run: its name, its manifest, its summary, and a line for every trial.
+
+    ``suite`` is the one that must be named to run its trials again, if any.
+    """
 
     name: str
     manifest: Mapping[str, JSON]
     summary: Mapping[str, JSON]
     lines: Sequence[Mapping[str, JSON]]
+    suite: Path | None = None
 
     @property
     def kinds(self) -> list[tuple[Mapping[str, JSON], int]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from unacked.canonical import JSON, dumps
 from unacked.claims import CLAIMS, Brief, path_judgement
@@ -74,11 +75,16 @@ class Story:
 
 
 def story(
-    brief: Brief, history: History, line: Mapping[str, JSON], clean: Callable[[JSON], JSON] = lambda detail: detail
+    brief: Brief,
+    history: History,
+    line: Mapping[str, JSON],
+    clean: Callable[[JSON], JSON] = lambda detail: detail,
+    suite: Path | None = None,
 ) -> Story:
     """Return the story of a trial; ``line`` is its line of ``verdicts.jsonl``.
 
-    ``clean`` takes credentials out of the details of an event, before any of them is cut.
+    ``clean`` takes credentials out of the details of an event, before any of them is cut; ``suite`` is the one that
+    must be named to run the trial again, if any.
     """
     judgement = path_judgement(brief, history)
     clear = cleaned(history, clean)
@@ -89,7 +95,7 @@ def story(
         line,
         brief.case.task.strip().splitlines(),
         [(name, line["claims"][name]["verdict"]) for name in CLAIMS],
-        findings_text(line).splitlines(),
+        findings_text(line, suite).splitlines(),
         moments[:_MOST_MOMENTS],
         max(0, len(moments) - _MOST_MOMENTS),
         list(_accounts(brief, clear, numbers)),
