@@ -276,12 +276,26 @@ class Provenance(_Strict):
 
 
 class Incident(_Strict):
-    """What really happened: where it was reported, the calls that were made, and the rule that catches them."""
+    """What really happened: where it was reported, who did it, and the rule that catches it.
+
+    ``behaviour`` are the calls that an agent made. Where it was the code of a tool that went wrong, ``adapter`` names
+    that code as it was, a function in ``adapters.py`` of the agent that repeats incidents, and ``operation`` the call.
+    """
 
     source: str = Field(min_length=1)
-    behaviour: list[Step] = Field(min_length=1)
+    behaviour: list[Step] = Field(default_factory=list)
+    adapter: str | None = None
+    operation: str | None = None
     caught: str = Field(min_length=1)
     provenance: Provenance | None = None
+
+    @model_validator(mode="after")
+    def _one_culprit(self) -> Self:
+        if bool(self.behaviour) is (self.adapter is not None):
+            raise ValueError("give either 'behaviour', what an agent did, or 'adapter', the code of a tool")
+        if (self.adapter is None) is not (self.operation is None):
+            raise ValueError("'adapter' and 'operation' belong together: the code of a tool, and the call that it got")
+        return self
 
 
 class Sweep(_Strict):

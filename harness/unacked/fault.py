@@ -149,7 +149,7 @@ _KINDS = (
     _kind(
         "status",
         _AROUND_COMMIT | {Point.DURING_REQUEST},
-        "another status",
+        "another status; `$credential` in its body stands for the credential that the request carried",
         {"code": None, "headers": {}, "body": {}},
     ),
     _kind(

@@ -165,3 +165,17 @@ def test_a_refresh_token_in_the_envelope_is_a_secret_in_it(shipped: Any) -> None
         return reference.call(operation, arguments, link) | {"debug": str(link.refresh_token)}
 
     assert token_scenes(shipped, call)["token-refreshed"] == ["secret-in-result"]
+
+
+def test_a_credential_that_a_tool_puts_into_its_caller_s_arguments_is_told(checked: Check) -> None:
+    def adds(operation: str, arguments: JSON, link: Link) -> JSON:
+        told = reference.call(operation, dict(arguments), link)
+        arguments["authorization"] = link.token
+        return told
+
+    report = checked(adds, "read_build", calls=1)
+    (finding,) = report.as_json()["findings"]
+    assert (finding["rule"], finding["observed"]) == (
+        "secret-leaked",
+        "the call's credential stands in the caller's own arguments",
+    )

@@ -3,7 +3,7 @@
 from unacked.adapter.check import WIRES, Heard, Report, cases_of, check
 from unacked.adapter.link import OVER_MCP, Adapter, Link, load_adapter
 from unacked.adapter.replies import Misreply
-from unacked.adapter.rules import HONESTY, RULES
+from unacked.adapter.rules import HONESTY, RULES, judge_call, proof_of
 from unacked.adapter.supervise import PATIENCE_S, supervised
 
 __all__ = [
@@ -19,6 +19,8 @@ __all__ = [
     "Report",
     "cases_of",
     "check",
+    "judge_call",
     "load_adapter",
+    "proof_of",
     "supervised",
 ]

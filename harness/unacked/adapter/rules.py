@@ -321,6 +321,8 @@ class _Judge:
         returned = played.returned.reply if isinstance(played.returned, Misreply) else played.returned
         if returned is not None and _leaks(played.scanner, returned):
             yield _finding("secret-in-result", "the call's credential stands in the envelope")
+        if _leaks(played.scanner, played.arguments):
+            yield _finding("secret-leaked", "the call's credential stands in the caller's own arguments")
         for sink, text in with_text.items():
             if played.scanner.leaks(text):
                 yield _finding("secret-leaked", f"the call's credential stands in the {sink}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -79,12 +80,14 @@ class Played:
     """What came of a scene: what the adapter returned or raised, and what the services saw.
 
     ``returned`` is a Misreply where it came over MCP and no envelope could be taken from the reply.
+    ``arguments`` are the caller's own, as they were after the call.
     ``raised`` is the exception with all of its chain, as text. ``identities`` are those that the service's own
     answers named, ``pages`` its answers to a collection. ``said`` is what was printed and logged meanwhile.
     ``worked_as`` are the owners of the credentials that requests carried.
     """
 
     correlation_id: str
+    arguments: Mapping[str, JSON]
     returned: object
     raised: str | None
     hung: bool
@@ -284,7 +287,7 @@ class _Acts:
         try:
             with guarded(programs=None) as watch:  # a tool may well run a program
                 try:
-                    return correlation_id, adapter(name, dict(arguments), link), None
+                    return correlation_id, adapter(name, arguments, link), None
                 finally:
                     self.egress += [str(egress) for egress in watch.refused]
         except KeyboardInterrupt:
@@ -318,7 +321,7 @@ class SimulatedStage(Stage):
         link = self._link(urls, cast, clock, network.backend, self._FOR_EVER_S)
         acts = _Acts(scene, link, notes, self._client, services.values())
         with _closing(link), listening() as said:
-            arguments = acts.prepare()
+            arguments = copy.deepcopy(acts.prepare())
             acts.warm_up(adapter)
             plan.begin_call(scene.operation.name, "")
             try:
@@ -326,7 +329,7 @@ class SimulatedStage(Stage):
             finally:
                 plan.end_call()
             network.settle()
-        return _played(scene, acts, cast, notes, said, correlation_id, returned, raised)
+        return _played(scene, acts, cast, notes, said, correlation_id, arguments, returned, raised)
 
 
 def _calling(adapter: Adapter, plan: FaultPlan) -> Adapter:
@@ -379,13 +382,13 @@ class LoopbackStage(Stage):
         link = self._link(urls, cast, clock, httpcore2.SyncBackend(), self._FOR_EVER_S)
         acts = _Acts(scene, link, notes, self._client, services.values())
         with _closing(link), listening() as said:
-            arguments = acts.prepare()
+            arguments = copy.deepcopy(acts.prepare())
             acts.warm_up(adapter)
             server.settle()
             server.arm(*scene.brief.faults)
             correlation_id, returned, raised = acts.perform(adapter, arguments)
             server.settle()
-        return _played(scene, acts, cast, notes, said, correlation_id, returned, raised)
+        return _played(scene, acts, cast, notes, said, correlation_id, arguments, returned, raised)
 
 
 def _played(
@@ -395,6 +398,7 @@ def _played(
     notes: Notes,
     said: Sayings,
     correlation_id: str,
+    arguments: Mapping[str, JSON],
     returned: object,
     raised: str | None,
 ) -> Played:
@@ -404,6 +408,7 @@ def _played(
     assert isinstance(link.backend, WatchedBackend)  # noqa: S101 - a stage makes its links itself
     return Played(
         correlation_id,
+        arguments,
         returned,
         raised,
         link.backend.hung,

@@ -56,7 +56,9 @@ class Rehearsal:
     def rule(self) -> str | None:
         """The rule that refused the recorded behaviour on every side; None where there is none."""
         common = [
-            rule for rule in self.repeated[0].path_rules if all(rule in each.path_rules for each in self.repeated)
+            rule
+            for rule in (self.repeated[0].path_rules if self.repeated else ())
+            if all(rule in each.path_rules for each in self.repeated)
         ]
         return common[0] if common else None
 
@@ -77,7 +79,8 @@ def rehearse(suite: Suite, document: Document, *, careful: bool = True) -> Rehea
     passing = _agent(suite, lambda agent: agent.definition.file.control == "passes", "passes every case")
     with tempfile.TemporaryDirectory(prefix="unacked-") as folder:
         stage = _Stage(bench, case, Path(folder))
-        return Rehearsal(stage.show(repeating), stage.show(passing) if careful else [])
+        repeated = stage.show(repeating) if case.file.incident.behaviour else []
+        return Rehearsal(repeated, stage.show(passing) if careful else [])
 
 
 @dataclass(frozen=True, slots=True)

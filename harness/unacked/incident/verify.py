@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from unacked.canonical import JSON
@@ -10,6 +10,7 @@ from unacked.document import Document
 from unacked.graph import Verdict
 from unacked.incident.redact import suspicious
 from unacked.incident.rehearse import Rehearsal, Showing, rehearse
+from unacked.incident.tool_code import Replayed, replayed
 from unacked.incident.written import written
 from unacked.suite import Suite, load_case
 
@@ -49,9 +50,26 @@ class Verification:
 def verify(suite: Suite, document: Document) -> Verification:
     """Run a case with both agents and check it; raises SpecificationError where it is no incident of this suite."""
     rehearsal = rehearse(suite, document)
-    value: Mapping[str, JSON] = load_case(document, suite).document.value
-    rule = str(value["incident"]["caught"])
-    return Verification(str(value["case"]), tuple(_checks(rehearsal, rule, _readable(value))))
+    case = load_case(document, suite)
+    value: Mapping[str, JSON] = case.document.value
+    incident = case.file.incident
+    assert incident is not None  # noqa: S101 - else it could not be rehearsed
+    checks = list(_checks(rehearsal, incident.caught, _readable(value)))
+    if incident.adapter is not None:
+        checks = [*_of_adapter(replayed(suite, case), incident.caught), *checks]
+    return Verification(str(value["case"]), tuple(checks))
+
+
+def _of_adapter(calls: Iterable[Replayed], rule: str) -> Iterator[Check]:
+    for call in calls:
+        told = ", ".join(call.then) or "nothing"
+        yield Check(f"{call.side}: {rule} catches the tool as it was", rule in call.then, f"{told} does")
+        yield Check(f"{call.side}: nothing is found in our own tool", not call.now, ", ".join(call.now) or "nothing")
+        yield Check(
+            f"{call.side}: every fault struck the tool as it was",
+            call.exercised,
+            "all did" if call.exercised else "not all",
+        )
 
 
 def _readable(value: Mapping[str, JSON]) -> str:

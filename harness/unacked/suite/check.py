@@ -245,6 +245,8 @@ def _script(document: Document, file: CaseFile) -> Iterator[Problem]:
     for index, step in enumerate(file.incident.behaviour if file.incident else ()):
         name = next(iter(step))
         yield from _named(document, file, ("incident", "behaviour", index, name), name)
+    if file.incident and file.incident.operation is not None:
+        yield from _named(document, file, ("incident", "operation"), file.incident.operation)
 
 
 def _changes(document: Document, file: CaseFile, service: str, known: Collection[str]) -> Iterator[Problem]:

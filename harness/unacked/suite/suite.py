@@ -125,8 +125,10 @@ class LoadedAgent:
         return ()
 
     def takes(self, case: LoadedCase) -> bool:
-        """Whether the agent has anything to do in a case: one that repeats incidents needs an incident."""
-        return self.definition.file.driver != "recorded" or case.file.incident is not None
+        """Whether the agent has anything to do in a case: one that repeats incidents needs an agent's."""
+        if self.definition.file.driver != "recorded":
+            return True
+        return case.file.incident is not None and bool(case.file.incident.behaviour)
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,12 +83,17 @@ def broken(point: Point, action: Action, request: Request, response: Response) -
 def answer_in_place(action: Action, request: Request) -> Script:
     """Return what the client gets where the service's own answer never reaches the wire."""
     if action.name == "status":
-        body = dumps(action.parameters["body"]).encode()
+        body = dumps(action.parameters["body"]).replace("$credential", _carried(request)).encode()
         return _whole(Response(action.parameters["code"], body, _status_headers(action, request)))
     if action.name == "redirect":
         target = f"{request.path}?{request.query}" if request.query else request.path
         return _whole(Response(action.parameters["code"], b"", (("location", target),)))
     return _ended(b"", action)
+
+
+def _carried(request: Request) -> str:
+    """The credential of a request: services that do not accept one do repeat it."""
+    return request.headers.get("authorization", "").removeprefix("Bearer ")
 
 
 def _status_headers(action: Action, request: Request) -> tuple[tuple[str, str], ...]:
