@@ -9,6 +9,8 @@ from unacked.contract import Operation
 
 ATTEMPTS = 3
 """Calls of one step; a write that carries no key gets one fewer."""
+LONGEST_WAIT_S = 3600
+"""A service that wants to be left alone for longer is not waited for: that is said, and the task ends."""
 IN_FLIGHT_S = 30
 """How long an earlier attempt of the same request, or a command that has started, is given to end."""
 
@@ -53,7 +55,7 @@ def settle(task: Task, step: Step, arguments: Mapping[str, Any]) -> Moves[Settle
         match result["retry"]:
             case "within_budget":
                 continue
-            case "after_wait":
+            case "after_wait" if result["retry_after_s"] <= LONGEST_WAIT_S:
                 yield Call("wait", {"seconds": result["retry_after_s"]})
             case "reconcile_first" | "poll" if result["reconcile"] == step.operation:
                 yield from give_time(task, result)
@@ -83,7 +85,7 @@ def see_all(task: Task, step: Step, arguments: Mapping[str, Any], page: Result) 
             return (yield from show_gap(task, step, page, len(seen)))
         if way["kind"] not in ("next_cursor", "next_offset"):
             tried.add(way["kind"])
-        if way["kind"] == "retry_after":
+        if way["kind"] == "retry_after" and way["seconds"] <= LONGEST_WAIT_S:
             yield Call("wait", {"seconds": way["seconds"]})
         status, page = yield from settle(task, step, asked)
         if status != "success":
@@ -187,7 +189,7 @@ def reconcile(task: Task, operation: Operation, lookup: Operation, arguments: Ma
     for _ in range(ATTEMPTS):
         seen = yield Call(lookup.name, asked)
         fields = seen.get("result", {})
-        if seen["retry"] == "after_wait":
+        if seen["retry"] == "after_wait" and seen["retry_after_s"] <= LONGEST_WAIT_S:
             yield Call("wait", {"seconds": seen["retry_after_s"]})
         if seen["category"] == "not_found":
             return "absent", "a complete lookup found nothing"

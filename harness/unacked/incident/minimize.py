@@ -68,6 +68,9 @@ class _Oracle:
 
     def __post_init__(self) -> None:
         document = case_document(self.whole, self.file)
+        if "behaviour" not in self.whole.get("incident", {}):
+            hint = "an incident of a tool's code is one call already"
+            raise SpecificationError([document.problem(("incident",), "has no behaviour to make smaller", hint)])
         rehearsal = rehearse(self.suite, document)
         self.rule = self.whole["incident"]["caught"]
         if not all(self.rule in each.path_rules for each in rehearsal.repeated):

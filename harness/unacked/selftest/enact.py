@@ -76,12 +76,15 @@ class Enacted:
 
     @property
     def refused(self) -> tuple[str | None, int]:
-        """The first rule that was violated, and by which call, 1-based; those that let time pass do not count."""
+        """The first rule that was violated, and by which call, 1-based.
+
+        Calls that only let time pass before it do not count.
+        """
         violations = self.judgement.violations
         if not violations:
             return None, 0
-        before = moves(self.brief, self.history)[: violations[0].event + 1]
-        return violations[0].rule, sum(isinstance(move, CallMove) and move.operation != "wait" for move in before)
+        before = moves(self.brief, self.history)[: violations[0].event]
+        return violations[0].rule, 1 + sum(isinstance(move, CallMove) and move.operation != "wait" for move in before)
 
     def observed(self, name: str) -> Observation:
         """Return the trial as coverage counts it."""
