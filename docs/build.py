@@ -12,7 +12,7 @@ from pathlib import Path
 
 from unacked.approval import PAUSES, READABLE_TARGETS, REFUSALS, WAYS_OUT
 from unacked.completeness import CONTINUATIONS, FIELD_STATES, REASONS, WARNINGS
-from unacked.fault import ACTIONS, ALIASES, CHANGES, LOOKUP_ACTIONS, REMOTE_ACTIONS, Action, ActionKind
+from unacked.fault import ACTIONS, ALIASES, CHANGES, LOOKUP_ACTIONS, REMOTE_ACTIONS, SPOKEN, Action, ActionKind
 from unacked.graph import VERDICTS, Standing, Stop
 from unacked.graph.lint import LINTS
 from unacked.outcome import CATEGORIES
@@ -99,6 +99,12 @@ faults:
 What else a command on a host can meet, and what it looks like, is in [remote-commands.md](remote-commands.md).
 
 {_table(head, map(_action, REMOTE_ACTIONS.values()))}
+
+## Of what the agent says
+
+On its way from the model to the tool: what cannot be read is refused, nothing is sent, and it may be said again.
+
+{_table(head, map(_action, SPOKEN.values()))}
 
 A tool that follows pages makes several requests in one call. `page: 2` lets a fault act at the second of them, and at no other.
 

@@ -72,6 +72,8 @@ def settle(task: Task, step: Step, arguments: Mapping[str, Any]) -> Moves[Settle
 
 def see_all(task: Task, step: Step, arguments: Mapping[str, Any], page: Result) -> Moves[Settled]:
     """Look until everything has been seen, by the ways that the results name; else show a person what is missing."""
+    if "next_line" in page:
+        return (yield from read_on(task, step, arguments, page))
     if "items" not in page:
         return (
             "failed",
@@ -93,6 +95,17 @@ def see_all(task: Task, step: Step, arguments: Mapping[str, Any], page: Result) 
         goes_on = asked.get("cursor") is not None or asked.get("offset")
         seen = [*seen, *page["items"]] if goes_on else list(page["items"])
     return "success", {**page, "items": seen}
+
+
+def read_on(task: Task, step: Step, arguments: Mapping[str, Any], part: Result) -> Moves[Settled]:
+    """Read a file to its end; what a part shows beyond its own lines is a notice, and is none of the file."""
+    lines = part["text"].split("\n")[: part["returned"]]
+    while not part["complete"]:
+        status, part = yield from settle(task, step, {**arguments, "from_line": part["next_line"]})
+        if status != "success":
+            return status, part
+        lines += part["text"].split("\n")[: part["returned"]]
+    return "success", {**part, "text": "\n".join(lines)}
 
 
 def next_look(arguments: Mapping[str, Any], way: Mapping[str, Any]) -> Mapping[str, Any] | None:

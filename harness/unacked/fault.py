@@ -25,6 +25,7 @@ __all__ = [
     "KINDS",
     "PAGED",
     "REMOTE_ACTIONS",
+    "SPOKEN",
     "Action",
     "ActionKind",
     "Fault",
@@ -36,6 +37,7 @@ __all__ = [
 class Point(StrEnum):
     """Where on the way of one request a fault acts, in the order of that way."""
 
+    AS_SAID = "as_said"
     DNS = "dns"
     BEFORE_CONNECT = "before_connect"
     TLS = "tls"
@@ -49,7 +51,7 @@ class Point(StrEnum):
     AFTER_RESPONSE = "after_response"
 
 
-NOTHING_SENT = frozenset({Point.DNS, Point.BEFORE_CONNECT, Point.TLS})
+NOTHING_SENT = frozenset({Point.AS_SAID, Point.DNS, Point.BEFORE_CONNECT, Point.TLS})
 """Points before any byte of the request has left; nothing can have been committed."""
 
 PAGED = frozenset(Point) - NOTHING_SENT - {Point.AFTER_ACCEPT}
@@ -107,7 +109,11 @@ _KINDS = (
     _kind("refuse", {Point.BEFORE_CONNECT}, "the connection is refused", ambiguous=False),
     _kind("fin", _CLOSING | {Point.TLS}, "the peer closes the connection in order"),
     _kind("rst", _CLOSING | {Point.TLS}, "the peer resets the connection"),
-    _kind("silence", frozenset(Point) - {Point.AFTER_RESPONSE}, "no byte comes any more, the connection stays open"),
+    _kind(
+        "silence",
+        frozenset(Point) - {Point.AS_SAID, Point.AFTER_RESPONSE},
+        "no byte comes any more, the connection stays open",
+    ),
     _kind(
         "delay",
         _AROUND_COMMIT | _HEAD | _BODY,
@@ -233,7 +239,21 @@ LOOKUP_ACTIONS: Mapping[str, ActionKind] = {
 }
 """What only a lookup can meet, by name."""
 
-KINDS: Mapping[str, ActionKind] = {**ACTIONS, **CHANGES, **REMOTE_ACTIONS, **LOOKUP_ACTIONS}
+SPOKEN: Mapping[str, ActionKind] = {
+    kind.name: kind
+    for kind in (
+        _kind(
+            "cut_arguments",
+            {Point.AS_SAID},
+            "the arguments of the agent's call end after so many characters of their JSON: no tool gets them",
+            {"characters": None},
+            ambiguous=False,
+        ),
+    )
+}
+"""What can happen to a call before any tool gets it: on its way from the model."""
+
+KINDS: Mapping[str, ActionKind] = {**ACTIONS, **CHANGES, **REMOTE_ACTIONS, **LOOKUP_ACTIONS, **SPOKEN}
 """Every action that a case may name."""
 
 
@@ -305,6 +325,7 @@ _SENSE: Mapping[str, tuple[Callable[[JSON], bool], str]] = {
     "seconds": (lambda value: _is_number(value) and value >= 0.001, "a number of seconds of at least 0.001"),
     "retry_after_s": (lambda value: _is_number(value) and value >= 0, "a number of seconds"),
     "bytes": (lambda value: type(value) is int and value >= 0, "a whole number of bytes"),
+    "characters": (lambda value: type(value) is int and value >= 0, "a whole number of characters"),
     "code": (lambda value: type(value) is int and 200 <= value <= 599, "an HTTP status from 200 to 599"),
     "status": (lambda value: type(value) is int and 400 <= value <= 599, "an HTTP status from 400 to 599"),
     "headers": (lambda value: isinstance(value, Mapping), "an object of header names and values"),
@@ -405,7 +426,7 @@ class FaultPlan:
         self._calls[operation] += 1
         self._operation, self._page, self.call_id = operation, 0, call_id
         if self._faults:
-            self._armed = tuple(fault for fault in self._faults if self._due(fault, operation))
+            self._armed = tuple(fault for fault in self._faults if _due(fault, operation, self._calls[operation]))
 
     def begin_page(self) -> None:
         """Note that one more request of the current call begins."""
@@ -431,11 +452,11 @@ class FaultPlan:
         finally:
             self._armed, self._operation, self._page, self.call_id = held
 
-    def _due(self, fault: Fault, operation: str) -> bool:
-        if fault.operation != operation:
-            return False
-        nth = self._calls[operation]
-        return nth >= fault.nth if fault.persistent else nth == fault.nth
+    def on_the_way(self, operation: str) -> Fault | None:
+        """Return the fault that acts on the agent's next call of ``operation`` before any tool gets it."""
+        nth = self._calls[operation] + 1
+        spoken = (fault for fault in self._faults if fault.point is Point.AS_SAID)
+        return next((fault for fault in spoken if _due(fault, operation, nth)), None)
 
     @property
     def armed(self) -> Sequence[Fault]:
@@ -459,3 +480,10 @@ class FaultPlan:
     def unfired(self) -> Sequence[Fault]:
         """The declared faults that have not fired so far."""
         return tuple(fault for fault in self._faults if id(fault) not in self._fired)
+
+
+def _due(fault: Fault, operation: str, nth: int) -> bool:
+    """Whether a fault is for this call."""
+    if fault.operation != operation:
+        return False
+    return nth >= fault.nth if fault.persistent else nth == fault.nth

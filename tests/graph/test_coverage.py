@@ -92,7 +92,7 @@ def test_forbids_are_counted_by_the_agent_that_violated_them(observed: Observe) 
 
 
 def test_a_violation_without_a_rule_of_the_file_is_no_forbid_fired(observed: Observe) -> None:
-    together, _ = cover([observed("bad", ("finish", {"status": "success"}, "ok"))])
+    together, _ = cover([observed("bad", ("attach_note", {"record_id": "rec-1", "text": "x"}, "ok"))])
 
     assert together.fired == {}
 

@@ -132,6 +132,8 @@ def _over_http(
         return
     if category == "ok" or (category == "not_found" and not operation.writes):
         yield []
+    if category == "partial" and _says_complete(tool) and not endpoint.lookup:
+        yield []
     if not operation.writes:
         yield from ([fault] for fault in _untrue(tool, category, wanted))
     if category == "local_failure":
@@ -195,8 +197,17 @@ def _untrue(tool: Tool, category: str, wanted: Mapping[str, JSON]) -> Iterator[F
     elif lookup and category == "ok":
         said = {field.name: True for field in tool.operation.result if field.required and field.json_type == "boolean"}
         yield _replaced("items", value=[{**said, **wanted}])
+    elif category == "partial" and _says_complete(tool):
+        yield _replaced("complete", value=False)
     elif category == "ok":
         yield from (_replaced(name, value=value) for name, value in wanted.items())
+        if _says_complete(tool):
+            yield _replaced("complete", value=True)
+
+
+def _says_complete(tool: Tool) -> bool:
+    """Whether one object is answered with a word on whether it was seen whole."""
+    return any(field.name == "complete" for field in tool.operation.result)
 
 
 def _replaced(field: str, *, value: JSON) -> Fault:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from unacked.contract import Registry
-from unacked.tools import control, credentials, directory, forge, gate, payments, permissions, records, remote
+from unacked.tools import control, credentials, directory, files, forge, gate, payments, permissions, records, remote
 from unacked.tools.client import Timeouts
 from unacked.tools.endpoint import Tool
 from unacked.tools.evidence import Evidence
@@ -23,6 +23,7 @@ TOOLS: Mapping[str, Tool] = {
         *permissions.TOOLS,
         *credentials.TOOLS,
         *directory.TOOLS,
+        *files.TOOLS,
         *gate.TOOLS,
         *remote.TOOLS,
         *control.TOOLS,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from unacked.agents import BudgetSpentError, Call, Reply, Session
 from unacked.canonical import JSON, dumps, loads
@@ -10,11 +11,13 @@ from unacked.case import Limits
 from unacked.clock import VirtualClock
 from unacked.errors import HarnessError
 from unacked.event import Emit
+from unacked.fault import Point
 from unacked.outcome import CATEGORIES, Envelope, OutcomeClass, Retry
 from unacked.tools.endpoint import argument_problem
 from unacked.tools.toolbox import refused_locally
 from unacked.trial.desk import Desk
 from unacked.trial.world import CorrelationIds, World
+from unacked.wire.connection import land
 
 __all__ = ["Dispatcher", "Ending", "converse"]
 
@@ -34,11 +37,14 @@ class Dispatcher:
 
     def call(self, call: Call, turn: int) -> dict[str, JSON]:
         """Make one call; returns the result as the agent sees it."""
-        correlation_id = self._ids.next()
+        correlation_id, said = self._ids.next(), call
+        call = self._as_it_comes(said)
         detail: dict[str, JSON] = {"turn": turn, "arguments": call.arguments}
         if call.problem is not None:
             detail["problem"] = call.problem
         self._emit("agent_next_call", id=correlation_id, operation=call.operation, detail=detail)
+        if call is not said:
+            self._land(call.operation, correlation_id)
         refusal = self._refusal(call, correlation_id)
         if refusal is not None:
             self._world.toolbox.answer(refusal, rejected=True)
@@ -47,13 +53,33 @@ class Dispatcher:
             return self._at_the_desk(call, correlation_id).as_json()
         return self._on_the_wire(call, correlation_id).as_json()
 
+    def _as_it_comes(self, call: Call) -> Call:
+        """A call as it comes to the tool: a fault may let its arguments end too soon."""
+        fault = self._world.plan.on_the_way(call.operation)
+        if fault is None or len(dumps(dict(call.arguments))) <= fault.action.parameters["characters"]:
+            return call
+        told = f"the arguments are not JSON: they end after {fault.action.parameters['characters']} characters"
+        return Call(call.operation, {}, told)
+
+    def _land(self, operation: str, correlation_id: str) -> None:
+        """Write the receipt of the fault that kept a call back."""
+        plan = self._world.plan
+        plan.begin_call(operation, correlation_id)
+        if (fault := plan.at(Point.AS_SAID)) is not None:
+            land(plan, self._emit, fault)
+        plan.end_call()
+
     def _refusal(self, call: Call, correlation_id: str) -> Envelope | None:
         """The answer to a call that is none: no such tool, or arguments that break its contract."""
         tool = self._world.toolbox.tools.get(call.operation)
         if tool is None:
             return _no_such_tool(call.operation, correlation_id)
         problem = call.problem or argument_problem(tool.operation, call.arguments)
-        return refused_locally(tool.operation, problem, correlation_id) if problem is not None else None
+        if problem is None:
+            return None
+        # What could not be read can be said again; what was read and is wrong stays wrong.
+        retry = Retry.NEVER if call.problem is None else Retry.WITHIN_BUDGET
+        return replace(refused_locally(tool.operation, problem, correlation_id), retry=retry)
 
     def _at_the_desk(self, call: Call, correlation_id: str) -> Envelope:
         envelope = self._desk.call(call.operation, call.arguments, correlation_id)
