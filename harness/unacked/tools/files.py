@@ -5,7 +5,7 @@ from __future__ import annotations
 from unacked.contract import Argument, Effect, Idempotency, Operation
 from unacked.outcome import CATEGORY_SETS
 from unacked.tools.arguments import KEY, OPTIONAL_REQUEST, REQUEST
-from unacked.tools.endpoint import Endpoint, Tool
+from unacked.tools.endpoint import NOT_DONE, Endpoint, Tool
 
 __all__ = ["TOOLS"]
 
@@ -32,7 +32,7 @@ TOOLS = (
                 Argument("complete", "boolean", description="Whether the file ends here; decide by this field alone."),
                 Argument("next_line", "integer", description="The line to read on from; 0 where nothing follows."),
             ),
-            categories=CATEGORY_SETS["http_read"],
+            categories=CATEGORY_SETS["http_read"] | {"partial"},
             target="path",
             target_class="file",
         ),
@@ -50,7 +50,9 @@ TOOLS = (
             target_class="file",
             request="request_id",
         ),
-        Endpoint(service="files", method="PUT", path="/v1/files", body=("path", "content", "request_id")),
+        Endpoint(
+            service="files", method="PUT", path="/v1/files", body=("path", "content", "request_id"), failures=NOT_DONE
+        ),
     ),
     Tool(
         Operation(
@@ -74,6 +76,12 @@ TOOLS = (
             idempotency="idempotency_key",
             idempotency_mode=Idempotency.REPLAY_SUCCESS,
         ),
-        Endpoint(service="files", method="POST", path="/v1/files/archive", body=("paths", "dry_run", "request_id")),
+        Endpoint(
+            service="files",
+            method="POST",
+            path="/v1/files/archive",
+            body=("paths", "dry_run", "request_id"),
+            failures=NOT_DONE,
+        ),
     ),
 )
