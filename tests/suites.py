@@ -167,7 +167,7 @@ def start(
     command = [str(python), "-m", "unacked", *map(str, arguments)]
     env = {**os.environ, **(environment or {})}
     done = subprocess.run(
-        command, cwd=cwd, env=env, capture_output=True, text=True, check=False, timeout=120, **options
+        command, cwd=cwd, env=env, capture_output=True, text=True, check=False, **{"timeout": 120, **options}
     )
     return Done(done.returncode, done.stdout, done.stderr)
 

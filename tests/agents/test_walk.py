@@ -129,3 +129,8 @@ def test_a_cursor_is_followed_and_what_the_script_writes_is_done_where_the_graph
     archive = calls.send(page("c"))
     assert (archive.operation, archive.arguments["ids"]) == ("archive_accounts", ["a", "b", "c"])
     assert calls.send(answer("ok", result={"archived": 3})).operation == "finish"
+
+
+def test_a_tool_that_the_case_does_not_offer_is_no_way_on(walk: Walk) -> None:
+    refused = answer("authentication_failed")
+    assert walk("N02", refused) == ["create_record", "finish failed"]

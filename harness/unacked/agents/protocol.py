@@ -21,6 +21,7 @@ __all__ = [
     "BudgetSpentError",
     "Call",
     "Driver",
+    "PastTurn",
     "Provider",
     "ProviderError",
     "Reply",
@@ -48,6 +49,15 @@ class Reply:
     """One turn of the agent: calls, text, or neither (it stopped without a final claim)."""
 
     calls: Sequence[Call] = ()
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PastTurn:
+    """A turn that an agent is told it has made: its calls, and their results as it would have seen them, in order."""
+
+    calls: Sequence[Call]
+    results: Sequence[Mapping[str, JSON]]
     text: str = ""
 
 

@@ -96,6 +96,8 @@ class _Walk:
             for index, thread in enumerate(judged.per_graph[graph.name].threads):
                 for operation in _first_operations(graph, thread.state):
                     key = thread.name, thread.state, operation
+                    if operation not in self._task.tools:
+                        continue
                     if self._tried[key] < (1 if operation == "ask_human" else _ATTEMPTS):
                         self._tried[key] += 1
                         yield from self._calls(graph, self._task.tools[operation], index)

@@ -29,6 +29,8 @@ COMMANDS = {
     "plan": "say how many repeats an answer needs, before anything is spent",
     "fixtures": "run contract fixtures: what each tool makes of one answer, without an agent",
     "judge": "judge a neutral trace from anywhere",
+    "probe": "go up to a fault, and ask a model for its next call only, many times",
+    "rates": "tell of stored runs how often each agent did what after which fault",
     "incident": "make a small red case of somebody's trace, minimize, verify and keep it",
     "graph": "lint graphs, measure what a run showed of them, generate suites, mutate them, draw them",
     "audit": "verify that a stored run was not changed",

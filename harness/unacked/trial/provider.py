@@ -35,9 +35,9 @@ class Stand:
 
 
 @contextmanager
-def provided(suite: Suite, use: ProviderUse | None, case: LoadedCase, key: str) -> Iterator[Stand | None]:
-    """Serve the provider for the length of a trial, where the agent has a fake one."""
-    if use is None:
+def provided(suite: Suite, use: ProviderUse | None, case: LoadedCase | None, key: str) -> Iterator[Stand | None]:
+    """Serve the provider for the length of a trial, where the agent has a fake one, which plays cases."""
+    if use is None or case is None:
         yield None
         return
     seed = {**use.seed, "tasks": [_task(case)]}

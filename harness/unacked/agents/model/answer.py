@@ -81,6 +81,8 @@ class Answer:
     usage: Usage
     raw_usage: JSON
     fingerprint: str | None = None
+    logprobs: JSON = None
+    """What the API says of the tokens that it might have written, where the request asked for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +113,10 @@ class Dialect(Protocol):
 
     def results(self, answered: Sequence[Answered]) -> list[JSON]:
         """Return the messages that tell the results of one reply's calls, all of them, in order."""
+        ...
+
+    def said(self, calls: Sequence[WrittenCall], text: str) -> list[JSON]:
+        """Return the messages of a reply with these calls, their arguments given as objects, as if it had come."""
         ...
 
     def gather(self, events: Iterable[JSON]) -> JSON:

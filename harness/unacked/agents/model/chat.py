@@ -18,7 +18,7 @@ from unacked.agents.model.answer import (
     member,
     used,
 )
-from unacked.canonical import JSON
+from unacked.canonical import JSON, dumps
 
 __all__ = ["Chat"]
 
@@ -74,11 +74,20 @@ class Chat:
             usage=_usage(usage),
             raw_usage=usage,
             fingerprint=body.get("system_fingerprint"),
+            logprobs=choices[0].get("logprobs"),
         )
 
     def results(self, answered: Sequence[Answered]) -> list[JSON]:
         """One tool message for each call."""
         return [{"role": "tool", "tool_call_id": done.call.id, "content": done.text} for done in answered]
+
+    def said(self, calls: Sequence[WrittenCall], text: str) -> list[JSON]:
+        """One assistant's message."""
+        written = [
+            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": dumps(call.arguments)}}
+            for call in calls
+        ]
+        return [{"role": "assistant", "content": text or None, "tool_calls": written}]
 
     def gather(self, events: Iterable[JSON]) -> JSON:
         """A completion is whole once its finish reason and then its usage came."""

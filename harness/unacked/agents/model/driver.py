@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -13,7 +13,7 @@ from unacked.agents.model.chat import Chat
 from unacked.agents.model.messages import Messages
 from unacked.agents.model.responses import Responses
 from unacked.agents.model.session import Connection, ModelSession
-from unacked.agents.protocol import ProviderError, Seat, Session, Task
+from unacked.agents.protocol import PastTurn, ProviderError, Seat, Session, Task
 from unacked.case import AgentFile
 
 __all__ = ["APIS", "Access", "Api", "ModelDriver"]
@@ -71,6 +71,15 @@ class ModelDriver:
 
     def begin(self, task: Task, seat: Seat) -> Session:
         """Open a connection for one trial; raises ProviderError where no key is set."""
+        return self._open(task, seat)
+
+    def resume(self, task: Task, seat: Seat, past: Sequence[PastTurn]) -> Session:
+        """Open a connection behind turns that lie before; raises ProviderError where no key is set."""
+        session = self._open(task, seat)
+        session.recall(past)
+        return session
+
+    def _open(self, task: Task, seat: Seat) -> ModelSession:
         file, api = self._file, self._api
         sdk: Sdk = importlib.import_module(f"unacked.agents.model.{api.module}")
         if seat.provider is not None:

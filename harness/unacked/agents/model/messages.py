@@ -82,6 +82,12 @@ class Messages:
         ]
         return [{"role": "user", "content": blocks}]
 
+    def said(self, calls: Sequence[WrittenCall], text: str) -> list[JSON]:
+        """One assistant's message; thinking is never made up."""
+        spoken: list[JSON] = [{"type": "text", "text": text}] if text else []
+        written = [{"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments} for call in calls]
+        return [{"role": "assistant", "content": [*spoken, *written]}]
+
     def gather(self, events: Iterable[JSON]) -> JSON:
         """A message is whole once ``message_stop`` came."""
         message: dict[str, Any] | None = None

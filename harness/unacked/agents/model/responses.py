@@ -18,7 +18,7 @@ from unacked.agents.model.answer import (
     member,
     used,
 )
-from unacked.canonical import JSON
+from unacked.canonical import JSON, dumps
 
 __all__ = ["Responses"]
 
@@ -74,6 +74,15 @@ class Responses:
     def results(self, answered: Sequence[Answered]) -> list[JSON]:
         """One output for each call."""
         return [{"type": "function_call_output", "call_id": done.call.id, "output": done.text} for done in answered]
+
+    def said(self, calls: Sequence[WrittenCall], text: str) -> list[JSON]:
+        """One item for the text and one for each call; thoughts are never made up."""
+        spoken: list[JSON] = [{"role": "assistant", "content": text}] if text else []
+        written = [
+            {"type": "function_call", "call_id": call.id, "name": call.name, "arguments": dumps(call.arguments)}
+            for call in calls
+        ]
+        return [*spoken, *written]
 
     def gather(self, events: Iterable[JSON]) -> JSON:
         """The last event holds the whole response; the ones before only announce it."""

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from unacked.agents.model.answer import Answer, Answered, Delivery, Dialect, Setup, Stop, WrittenCall, malformed
 from unacked.agents.model.price import Spent, cost_usd, price_of, serves
-from unacked.agents.protocol import BudgetSpentError, Call, ProviderError, Reply, Seat
+from unacked.agents.protocol import BudgetSpentError, Call, PastTurn, ProviderError, Reply, Seat
 from unacked.canonical import JSON, InvalidJSON, digest, dumps, loads
 from unacked.case import AgentFile
 from unacked.tools.endpoint import argument_problem
@@ -63,14 +63,21 @@ class ModelSession:
         """Close the connection to the provider."""
         self._connection.close()
 
+    def recall(self, past: Sequence[PastTurn]) -> None:
+        """Go on after turns that this model is told it has made; none of them is asked for or recorded."""
+        for turn in past:
+            self._turn += 1
+            calls = [
+                WrittenCall(f"call-{self._turn}-{number}", call.operation, dict(call.arguments))
+                for number, call in enumerate(turn.calls, start=1)
+            ]
+            self._messages += self._dialect.said(calls, turn.text)
+            self._messages += self._dialect.results(_answered(calls, turn.results))
+
     def next(self, results: Sequence[Mapping[str, JSON]]) -> Reply:
         """Tell the results of the last reply's calls, and ask for the next reply."""
         if self._pending:
-            told = [
-                Answered(call, dumps(dict(result)), not result["ok"])
-                for call, result in zip(self._pending, results, strict=True)
-            ]
-            self._messages += self._dialect.results(told)
+            self._messages += self._dialect.results(_answered(self._pending, results))
             self._pending = ()
         self._turn += 1
         for _ in range(_MOST_PAUSES):
@@ -165,6 +172,7 @@ class ModelSession:
             "raw_usage": answer.raw_usage,
             "usd": usd,
             "messages": list(answer.messages),
+            **({} if answer.logprobs is None else {"logprobs": answer.logprobs}),
         }
         self._seat.emit("model_answered", detail=detail)
         wanted = self._file.serves or self._setup.model.rpartition("/")[2]
@@ -214,3 +222,8 @@ class ModelSession:
                 raise BudgetSpentError(f"the agent's budget of {allowed:g} {name} is spent")
         if budget.usd is not None and self._spent.usd is None:
             raise BudgetSpentError("the agent has a budget in US dollars, and what it has spent is not known")
+
+
+def _answered(calls: Sequence[WrittenCall], results: Sequence[Mapping[str, JSON]]) -> list[Answered]:
+    """Return calls with their results: the whole result contract as text, whatever the provider."""
+    return [Answered(call, dumps(dict(result)), not result["ok"]) for call, result in zip(calls, results, strict=True)]
