@@ -88,6 +88,19 @@ def test_where_nobody_listens_the_agent_is_in_trouble_and_not_skipped(unacked: C
     assert done.code == 4
 
 
+def test_a_provider_that_the_agent_does_not_name_is_not_reached(
+    unacked: CommandLine, suite: SuiteFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-made-up")
+    suite.one_side()
+    suite.model("astray", "openai-chat", retries="{attempts: 1}")
+    suite.edit("agents/astray/agent.yaml", "provider: {service: model}\n", "")
+    done = unacked("probe", "E01", "--agent", "astray", "--suite", suite.path)
+    assert "broke off (the harness let nothing through to api.openai.com" in done.out
+    assert "sk-made-up" not in done.out + done.err
+    assert done.code == 4
+
+
 def test_without_a_key_the_missing_variable_is_named(
     unacked: CommandLine, models: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -69,8 +69,8 @@ def _invents(task: str, tools: Mapping[str, Operation], history: History) -> boo
         if event.event == "result":
             sources.append(event.detail["envelope"])
             continue
-        arguments = event.detail["arguments"]
-        if event.operation in tools and invented_arguments(tools[event.operation], arguments, sources):
+        arguments, tool = event.detail["arguments"], tools.get(event.operation or "")
+        if tool is not None and invented_arguments(tool, arguments, sources):
             return True
         sources.append(dict(arguments))
     return False

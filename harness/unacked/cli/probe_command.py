@@ -104,8 +104,6 @@ def _no_file(subject: str, suite: Suite) -> None:
 
 def _progress(agent: str) -> Callable[[int], None]:
     """Count aloud where a person looks on."""
-
-    def told(number: int) -> None:
-        click.echo(f"\r{agent}: {number}", nl=False, err=True)
-
-    return told if sys.stderr.isatty() else lambda _: None
+    if not sys.stderr.isatty():
+        return lambda _: None
+    return lambda number: click.echo(f"\r{agent}: {number} ", nl=False, err=True)

@@ -71,8 +71,9 @@ def ask(
     asking and is told as ``trouble``. Raises SpecificationError for an agent without a model.
     """
     probed = Probed(agent.name)
+    file = agent.definition.file
     try:
-        with _asking(suite, prefix, agent) as asked:
+        with guarded(file.reaches, programs=file.starts) as watch, _asking(suite, prefix, agent) as asked:
             for number in range(1, times + 1):
                 reply, heard = asked({})
                 probed.samples.append(judge_next(prefix, reply, heard.erred))
@@ -82,7 +83,8 @@ def ask(
             if logprobs:
                 probed.odds = read_odds(asked(LOGPROBS)[1].answer.get("logprobs"), prefix.task.tools)
     except (HarnessError, BudgetSpentError) as error:
-        probed.trouble = str(error)
+        refused = ", ".join(sorted(map(str, watch.refused)))
+        probed.trouble = f"{error} (the harness let nothing through to {refused})" if refused else str(error)
     return probed
 
 
@@ -105,7 +107,7 @@ def _asking(suite: Suite, prefix: Prefix, agent: LoadedAgent) -> Iterator[_Asked
         raise SpecificationError(problems)
     if file.provider is not None and prefix.case is None:
         raise _refused(agent.name, "the fake model server plays cases, and not somebody's trace", "give it a case")
-    with guarded(file.reaches, programs=file.starts), provided(suite, file.provider, prefix.case, _KEY) as stand:
+    with provided(suite, file.provider, prefix.case, _KEY) as stand:
         provider: Provider | None = None if stand is None else stand.provider
 
         def once(parameters: Mapping[str, JSON]) -> tuple[Reply, _Heard]:
