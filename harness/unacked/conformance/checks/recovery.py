@@ -1,0 +1,187 @@
+"""C: what a crash leaves behind, who goes on with it, and what they make of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from unacked.conformance.check import (
+    Check,
+    Fails,
+    Kill,
+    Pace,
+    Resume,
+    Scenario,
+    Standby,
+    Start,
+    Until,
+    UntilLines,
+    Wait,
+    insist,
+    settle,
+)
+from unacked.conformance.plan import Plan, Script, Step, step
+from unacked.conformance.record import Observation
+
+__all__ = ["RECOVERY"]
+
+
+def chain(*names: str) -> list[Step]:
+    """Return steps of which each runs after the one before."""
+    return [step(name, *names[index - 1 : index]) if index else step(name) for index, name in enumerate(names)]
+
+
+def _resumed(pace: Pace) -> Iterable[Scenario]:
+    scripts = {name: Script(sleep_s=pace.beats(0.5)) for name in "abde"}
+    plan = Plan(chain(*"abcde"), {**scripts, "c": Script(pace.beats(0.5), kills=[1])})
+    yield Scenario([plan], [Start(), Until("kill", "c"), Resume(), settle("e")])
+
+
+def _only_the_broken_step(seen: Observation, _: Pace, scenario: Scenario) -> str:
+    kill = seen.of("kill")[0]
+    later = seen.after(kill)
+    insist(later.began() == [*"cde"], f"after {kill} the resumed run began {later.began()}, not ['c', 'd', 'e']")
+    end, right = seen.of("end")[-1], scenario.plans[0].value("e")
+    insist(end.value == right, f"{end} gave {end.value!r} in place of {right!r}")
+    return f"crashed at {kill}; the resumed run began c, d and e, each once"
+
+
+def _finished(pace: Pace) -> Iterable[Scenario]:
+    again = settle("b", limit_beats=24)
+    yield Scenario([Plan(chain(*"ab"))], [Start(), settle("b"), Wait(pace.beats(1)), Resume(), again])
+
+
+def _final(seen: Observation, _: Pace, __: Scenario) -> str:
+    end = seen.first("end", "b")
+    if end is None:
+        raise Fails("the run did not finish at all: 'b' has no end")
+    later = seen.after(end).of("begin") if end else []
+    insist(not later, f"the run had finished at {end}, and yet: {', '.join(map(str, later))}")
+    return f"nothing began after {end}"
+
+
+def _two_resumers(pace: Pace) -> Iterable[Scenario]:
+    scripts = {"b": Script(pace.beats(2), kills=[1]), "c": Script(pace.beats(2))}
+    yield Scenario([Plan(chain(*"abc"), scripts)], [Start(), Until("kill", "b"), Resume(count=2), settle("c", quiet_beats=8)])
+
+
+def _one_goes_on(seen: Observation, _: Pace, __: Scenario) -> str:
+    later = seen.after(seen.of("kill")[0])
+    for name in "bc":
+        begun = later.of("begin", name)
+        insist(len(begun) < 2, f"both resumers went on: {'; '.join(map(str, begun))}")
+    insist(later.first("end", "c"), "neither resumer finished the run: 'c' has no end")
+    return f"one resumer went on, with {later.lines[0]}"
+
+
+def _living(pace: Pace) -> Iterable[Scenario]:
+    plan = Plan(chain(*"abc"), {"b": Script(pace.beats(16))})
+    yield Scenario([plan], [Start(), Until("begin", "b"), Resume(), settle("c", quiet_beats=12)])
+
+
+def _left_alone(seen: Observation, _: Pace, __: Scenario) -> str:
+    for name in "bc":
+        begun = seen.of("begin", name)
+        insist(len(begun) < 2, f"the first one was alive, and yet: {'; '.join(map(str, begun))}")
+    insist(seen.first("end", "c"), "the run did not finish: 'c' has no end")
+    return f"the first one kept its run: {seen.of('end', 'c')[0]}"
+
+
+def _lease(pace: Pace) -> Iterable[Scenario]:
+    plan = Plan(chain(*"abc"), {"b": Script(pace.beats(8))})
+    moves = [Start(), Until("begin", "b"), Standby(), Wait(pace.beats(4)), Kill(), settle("c")]
+    yield Scenario([plan], moves)
+
+
+def _taken_over(seen: Observation, pace: Pace, scenario: Scenario) -> str:
+    assert seen.killed is not None  # noqa: S101 - the scenario has a Kill
+    (at_s, host), first = seen.killed, seen.of("begin", "b")[0]
+    other = next((line for line in seen.of("begin", "b") if line.host != host), None)
+    if other is None:
+        raise Fails(f"nobody took over after the worker of {first} was killed")
+    took_s = other.at_s - at_s
+    insist(
+        took_s <= pace.lease_s + pace.slack_s, f"{other} came {took_s:.1f} s after the kill; {pace.lease_s} s claimed"
+    )
+    end, right = seen.first("end", "c"), scenario.plans[0].value("c")
+    insist(end and end.value == right, f"the run that was taken over did not finish with {right!r}: {end}")
+    return f"taken over {max(took_s, 0):.1f} s after the kill, with {other}"
+
+
+_BRANCHES = {"p": (3, 0.5, 0.5), "q": (0.5, 3, 0.5), "r": (0.5, 0.5, 3), "s": (1, 1, 1)}
+"""Beats of the steps of each branch: what is recorded comes in another order than what is asked for again."""
+
+
+def _branches(pace: Pace) -> Iterable[Scenario]:
+    steps, scripts = [step("a")], {}
+    for branch, beats in _BRANCHES.items():
+        for number, count in enumerate(beats, start=1):
+            steps.append(step(f"{branch}{number}", f"{branch}{number - 1}" if number > 1 else "a"))
+            scripts[f"{branch}{number}"] = Script(pace.beats(count))
+    steps.append(step("join", *(f"{branch}3" for branch in _BRANCHES)))
+    plan = Plan(steps, scripts)
+    instants = [(count, 0.0) for count in range(3, 25)] + [(count, 0.3) for count in range(4, 24, 2)]
+    for count, beats in instants:
+        moves = [Start(), UntilLines(count), Wait(pace.beats(beats)), Kill(), Resume(), settle("join")]
+        yield Scenario([plan], moves, f"killed {beats} beats after line {count}")
+
+
+def _right_values(seen: Observation, _: Pace, scenario: Scenario) -> str:
+    plan = scenario.plans[0]
+    for line in seen.of("end"):
+        right = plan.value(line.step)
+        insist(line.value == right, f"{line} gave {line.value!r} in place of {right!r}")
+    insist(seen.first("end", "join"), "the resumed run did not finish: 'join' has no end")
+    return "every recovery gave the right values"
+
+
+def _poison(pace: Pace) -> Iterable[Scenario]:
+    poison = Step("a", attempts=3, first_s=pace.beats(0.5), factor=1)
+    plan = Plan([poison, step("b"), step("c", "a")], {"a": Script(raises=99)}, on={"deadletter": "dead"})
+    yield Scenario([plan], [Start(), settle("dead", quiet_beats=6)])
+
+
+def _dead_letter(seen: Observation, _: Pace, __: Scenario) -> str:
+    begun = seen.of("begin", "a")
+    insist(len(begun) == 3, f"3 attempts were allowed, {len(begun)} were made: {'; '.join(map(str, begun[-1:]))}")
+    dead = seen.first("begin", "dead")
+    insist(dead, f"{begun[-1]} was the last one allowed, and nobody was told of a dead letter")
+    if dead is not None:
+        insist([name for name, _ in dead.context] == ["a"], f"{dead} does not say that 'a' died: {dead.context}")
+    insist(seen.first("end", "b"), "'b' has nothing to do with 'a', and did not finish")
+    return f"after 3 attempts: {dead}"
+
+
+def _changed(_: Pace) -> Iterable[Scenario]:
+    old = Plan(chain(*"abc"), {"c": Script(kills=[1])})
+    new = Plan(chain(*"axbc"), {"c": Script(kills=[1])})
+    yield Scenario([old, new], [Start(), Until("kill", "c"), Resume(plan=1), settle("c", limit_beats=60)])
+
+
+def _loud(seen: Observation, _: Pace, scenario: Scenario) -> str:
+    later = seen.after(seen.of("kill")[0])
+    refusals = [command for command in seen.commands if command.refused]
+    if not later.lines:
+        insist(refusals, "the changed plan was neither carried out nor refused: no line, and no command failed")
+        return f"refused aloud: {refusals[0]}"
+    end, right = later.first("end", "c"), scenario.plans[1].value("c")
+    insist(end and end.value == right, f"'x' came in before 'b', and yet {later.lines[0]}, then {end or 'nothing'}")
+    return f"accepted: {end} gave {right!r}"
+
+
+RECOVERY = (
+    Check("C1", "resume runs only what had not finished", ["resume"], _resumed, _only_the_broken_step),
+    Check("C2", "a finished run is final", ["resume"], _finished, _final),
+    Check("C3", "of two resumers one goes on", ["resume"], _two_resumers, _one_goes_on),
+    Check("C4", "a resumer leaves a living run alone", ["resume"], _living, _left_alone),
+    Check("C5", "a dead worker is taken over within its lease", ["lease"], _lease, _taken_over),
+    Check(
+        "C6",
+        "parallel branches recover to the right values",
+        ["resume", "parallel"],
+        _branches,
+        _right_values,
+        abreast=True,
+    ),
+    Check("C7", "poison ends as a dead letter", ["dead_letter"], _poison, _dead_letter),
+    Check("C8", "a changed plan is accepted or refused aloud", ["resume"], _changed, _loud),
+)
