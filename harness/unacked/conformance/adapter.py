@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from unacked.canonical import dumps
 from unacked.content import load_content
 from unacked.document import Document, parse_yaml, read_yaml, validate
-from unacked.errors import Place, Problem, SpecificationError, nearest
+from unacked.errors import HarnessError, Place, Problem, SpecificationError, nearest
 
 __all__ = ["CAPABILITIES", "PLACEHOLDERS", "Adapter", "AdapterFile", "Verb", "load_adapter", "shipped_adapters"]
 
@@ -83,8 +83,8 @@ class Commands(_Strict):
 class AdapterFile(_Strict):
     """One orchestrator: how it is driven, and what is claimed of it.
 
-    ``requires`` are the Python distributions that its commands need. ``beat_s`` is the unit of all times in the plans:
-    shorter is quicker, longer is kinder to slow starts.
+    ``requires`` are the Python distributions that its commands need. ``beat_s`` is the unit of all times in the plans,
+    ``start_s`` what a command takes until it does something; no wait lasts longer than ``patience_s`` and the claims.
     """
 
     orchestrator: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=64)]
@@ -95,6 +95,7 @@ class AdapterFile(_Strict):
     lease_s: Annotated[float, Field(gt=0)] | None = None
     wait_bound_s: Annotated[float, Field(gt=0)] | None = None
     beat_s: Annotated[float, Field(ge=0.05, le=10)] = 0.25
+    start_s: Annotated[float, Field(ge=0, le=60)] = 1.0
     patience_s: Annotated[float, Field(ge=1, le=600)] = 30.0
 
 
@@ -111,12 +112,14 @@ class Adapter:
         return self.file.orchestrator
 
     def versions(self) -> dict[str, str]:
-        """The installed distributions that its commands need; raises SpecificationError where one is missing."""
-        missing = [name for name in self.file.requires if not _installed(name)]
+        """The versions of the distributions that its commands need, as far as they are installed."""
+        return {name: found for name in self.file.requires if (found := _version(name)) is not None}
+
+    def insist_on_packages(self) -> None:
+        """Raise HarnessError unless everything that its commands need is installed."""
+        missing = [name for name in self.file.requires if _version(name) is None]
         if missing:
-            hint = f"install it with: pip install {' '.join(missing)}"
-            raise SpecificationError([Problem(Place(self.name), f"needs {', '.join(missing)}", hint)])
-        return {name: importlib.metadata.version(name) for name in self.file.requires}
+            raise HarnessError(f"needs {', '.join(missing)}: install it with: pip install {' '.join(missing)}")
 
     def argv(self, verb: str, values: Mapping[str, str]) -> list[str]:
         """Return the words of a command."""
@@ -128,12 +131,11 @@ class Adapter:
 _PLACE = re.compile(r"\{(\w+)\}")
 
 
-def _installed(name: str) -> bool:
+def _version(name: str) -> str | None:
     try:
-        importlib.metadata.distribution(name)
+        return importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
-        return False
-    return True
+        return None
 
 
 def shipped_adapters() -> dict[str, Path]:

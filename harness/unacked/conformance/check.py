@@ -44,9 +44,13 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """The times of an orchestrator, in seconds: the unit of all plans, and the bounds within which it claims to act."""
+    """The times of an orchestrator, in seconds.
+
+    ``beat_s`` is the unit of all plans, ``start_s`` what a command takes to start; the others are what is claimed.
+    """
 
     beat_s: float
+    start_s: float = 0.0
     lease_s: float = 0.0
     wait_bound_s: float = 0.0
 
@@ -190,7 +194,7 @@ class Check:
         for scenario, observation in zip(scenarios, observed, strict=True):
             name = f"{scenario.name}: " if scenario.name else ""
             if observation.missed is not None or not observation.lines:
-                missed.append(f"{name}{observation.missed or 'no step ever began'}")
+                missed.append(f"{name}{observation.missed or _nothing(observation)}")
                 continue
             try:
                 shown = self.judge(observation, pace, scenario)
@@ -200,3 +204,7 @@ class Check:
         worst = failed or missed
         many = f"{len(worst)} of {len(scenarios)}: " if worst and len(scenarios) > 1 else ""
         return Finding(self.id, status, f"{many}{worst[0]}" if worst else shown, observed)
+
+
+def _nothing(observation: Observation) -> str:
+    return f"no step ever began; {', '.join(map(str, observation.commands)) or 'no command was run'}"

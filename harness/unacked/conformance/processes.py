@@ -27,10 +27,10 @@ _SERVICE_S = 60.0
 
 
 class Processes:
-    """One run by an adapter's commands, in a folder of its own: plans, the probes' script and record, state, outputs."""
+    """One run by an adapter's commands, in a folder of its own: plans, the probes' script and record, and outputs."""
 
     def __init__(self, adapter: Adapter, scenario: Scenario, folder: Path, run: str, port: int | None) -> None:
-        self._adapter, self._folder, self.run = adapter, folder, run
+        self._adapter, self._folder = adapter, folder
         self._values = {"run": run, "state": str(folder / "state"), "port": str(port)}
         self._begun: list[tuple[str, asyncio.subprocess.Process]] = []
         self._record = folder / "lines.jsonl"
@@ -54,7 +54,13 @@ class Processes:
 
     def commands(self) -> Sequence[Command]:
         """The commands that were begun, in order."""
-        return [Command(verb, process.pid, process.returncode) for verb, process in self._begun]
+        return [
+            Command(verb, process.pid, process.returncode, last_words(self._output(index, verb), process.returncode))
+            for index, (verb, process) in enumerate(self._begun)
+        ]
+
+    def _output(self, index: int, verb: str) -> Path:
+        return self._folder / f"{index}-{verb}.txt"
 
     async def begin(self, verb: str, plan: int) -> None:
         """Begin a command; where workers carry out the runs there is one, and a new one resumes."""
@@ -68,7 +74,7 @@ class Processes:
 
     async def _spawn(self, verb: str, plan: int) -> None:
         argv = self._adapter.argv(verb, {**self._values, "plan": str(self._plan(plan))})
-        output = self._folder / f"{len(self._begun)}-{verb}.txt"
+        output = self._output(len(self._begun), verb)
         self._begun.append((verb, await _started(argv, output, self._folder / "state")))
 
     async def kill(self, host: int) -> None:
@@ -138,5 +144,12 @@ async def _listening(process: asyncio.subprocess.Process, port: int, output: Pat
             writer.close()
             return
         await asyncio.sleep(0.1)
-    said = output.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-1:]
-    raise HarnessError(f"the service does not listen on port {port}{f': {said[0]}' if said else ''}")
+    raise HarnessError(f"the service does not listen on port {port}: {last_words(output, process.returncode)}")
+
+
+def last_words(output: Path, status: int | None) -> str:
+    """Return the last line that a command wrote, if it has failed by itself."""
+    if status is None or status <= 0:
+        return ""
+    said = output.read_text(encoding="utf-8", errors="replace").splitlines()
+    return next((line.strip()[:200] for line in reversed(said) if line.strip()), "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from unacked.canonical import JSON, InvalidJSON, loads
@@ -50,12 +50,13 @@ class Line:
 class Command:
     """One command of the adapter that was run: ``status`` is its exit status, negative for a signal, None if it ran on.
 
-    ``host`` is what its probes call it.
+    ``host`` is what its probes call it, ``said`` the last line that it wrote, where it has failed.
     """
 
     verb: str
     host: int
     status: int | None
+    said: str = ""
 
     @property
     def refused(self) -> bool:
@@ -64,22 +65,21 @@ class Command:
 
     def __str__(self) -> str:
         ended = "ran on" if self.status is None else f"exit status {self.status}"
-        return f"{self.verb} ({ended})"
+        return f"{self.verb} ({ended}{f': {self.said}' if self.said else ''})"
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
     """What came of one scenario.
 
-    ``missed`` says what the scenario waited for in vain, so that it could not go on. ``killed`` is the moment at which
-    we killed commands ourselves, and how many lines there were by then.
+    ``missed`` says what the scenario waited for in vain, so that it could not go on. ``killed`` is when we
+    killed a command ourselves, and which.
     """
 
     lines: Sequence[Line]
     commands: Sequence[Command] = ()
     missed: str | None = None
     killed: tuple[float, int] | None = None
-    run: str = field(default="", compare=False)
 
     def of(self, event: str, *steps: str) -> list[Line]:
         """The lines of one event, of some steps or of all, in order."""
@@ -91,7 +91,7 @@ class Observation:
 
     def after(self, line: Line) -> Observation:
         """The same, from behind ``line`` on."""
-        return Observation(self.lines[line.number :], self.commands, self.missed, self.killed, self.run)
+        return Observation(self.lines[line.number :], self.commands, self.missed, self.killed)
 
     def over(self, begin: Line) -> Line | None:
         """The line with which an attempt ended; None where it never did."""

@@ -16,7 +16,7 @@ from unacked.conformance.checks import CHECKS
 from unacked.conformance.processes import Processes, service
 from unacked.conformance.record import Observation
 from unacked.conformance.stage import Stage, play
-from unacked.errors import ExitCode, Place, Problem, SpecificationError, nearest
+from unacked.errors import ExitCode, HarnessError, Place, Problem, SpecificationError, nearest
 
 __all__ = ["Report", "check_orchestrator", "chosen_checks", "exercise", "unclaimed"]
 
@@ -45,6 +45,7 @@ class Report:
         return {
             "format": 1,
             "orchestrator": self.orchestrator,
+            "about": self.about,
             "versions": dict(self.versions),
             "findings": [finding.as_json() for finding in self.findings],
         }
@@ -71,27 +72,38 @@ def check_orchestrator(
 ) -> Report:
     """Check an orchestrator, in processes and files under ``folder``; ``told`` hears of every finding as it comes.
 
-    Raises SpecificationError where what the adapter needs is not installed, HarnessError where its commands or its
-    service cannot be started.
+    Where its packages are not installed, or its service or commands cannot be started, nothing is exercised.
     """
     report = Report(adapter.name, adapter.file.about, adapter.versions())
-    asyncio.run(_check(adapter, checks, folder.resolve(), report, told))
+
+    def found(finding: Finding) -> None:
+        report.findings.append(finding)
+        told(finding)
+
+    claimed = []
+    for check in checks:
+        finding = unclaimed(check, adapter.file.claims)
+        if finding is None:
+            claimed.append(check)
+        else:
+            found(finding)
+    try:
+        if claimed:
+            adapter.insist_on_packages()
+            asyncio.run(_check(adapter, claimed, folder.resolve(), found))
+    except HarnessError as error:
+        for check in claimed:
+            found(Finding(check.id, Status.NOT_EXERCISED, str(error)))
     return report
 
 
-async def _check(
-    adapter: Adapter, checks: Sequence[Check], folder: Path, report: Report, told: Callable[[Finding], None]
-) -> None:
+async def _check(adapter: Adapter, checks: Sequence[Check], folder: Path, found: Callable[[Finding], None]) -> None:
     file = adapter.file
-    pace = Pace(file.beat_s, file.lease_s or 0.0, file.wait_bound_s or 0.0)
+    pace = Pace(file.beat_s, file.start_s, file.lease_s or 0.0, file.wait_bound_s or 0.0)
     async with service(adapter, folder) as port:
         for check in checks:
             stages = partial(_stage, adapter, folder, check, port)
-            finding = unclaimed(check, file.claims)
-            if finding is None:
-                finding = await exercise(check, stages, pace, patience_s=file.patience_s)
-            report.findings.append(finding)
-            told(finding)
+            found(await exercise(check, stages, pace, patience_s=file.patience_s))
 
 
 def _stage(adapter: Adapter, folder: Path, check: Check, port: int | None, scenario: Scenario, number: int) -> Stage:
@@ -99,9 +111,7 @@ def _stage(adapter: Adapter, folder: Path, check: Check, port: int | None, scena
     return Processes(adapter, scenario, folder / run, run, port)
 
 
-async def exercise(
-    check: Check, stages: Callable[[Scenario, int], Stage], pace: Pace, *, patience_s: float
-) -> Finding:
+async def exercise(check: Check, stages: Callable[[Scenario, int], Stage], pace: Pace, *, patience_s: float) -> Finding:
     """Play all scenarios of a check, each on a stage of its own, and judge them."""
     scenarios = list(check.scenarios(pace))
     slots = asyncio.Semaphore(_ABREAST if check.abreast else 1)

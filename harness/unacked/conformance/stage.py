@@ -25,17 +25,13 @@ from unacked.conformance.check import (
     Wait,
 )
 from unacked.conformance.record import Command, Line, Observation
+from unacked.errors import HarnessError
 
 __all__ = ["Stage", "play"]
 
 
 class Stage(Protocol):
     """One run of one plan, by one orchestrator."""
-
-    @property
-    def run(self) -> str:
-        """The run's id."""
-        ...
 
     def lines(self) -> Sequence[Line]:
         """What the probes have written so far."""
@@ -66,11 +62,8 @@ async def play(scenario: Scenario, stage: Stage, pace: Pace, *, patience_s: floa
     """Play a scenario, and return what came of it; no wait lasts longer than ``patience_s`` and the claimed bounds."""
     director = _Director(stage, pace, patience_s + pace.lease_s)
     try:
-        for move in scenario.moves:
-            await director.make(move)
-            if director.missed is not None:
-                break
-        return Observation(tuple(stage.lines()), tuple(stage.commands()), director.missed, director.killed, stage.run)
+        await director.play(scenario.moves)
+        return Observation(tuple(stage.lines()), tuple(stage.commands()), director.missed, director.killed)
     finally:
         await stage.close()
 
@@ -84,8 +77,17 @@ class _Director:
         self.missed: str | None = None
         self.killed: tuple[float, int] | None = None
 
-    async def make(self, move: Move) -> None:
-        """Make one move."""
+    async def play(self, moves: Sequence[Move]) -> None:
+        """Make one move after another, as far as possible."""
+        try:
+            for move in moves:
+                await self._make(move)
+                if self.missed is not None:
+                    return
+        except HarnessError as error:
+            self.missed = str(error)
+
+    async def _make(self, move: Move) -> None:
         match move:
             case Start(plan):
                 await self._begin("start", plan, 1)

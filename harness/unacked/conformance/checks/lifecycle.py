@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from unacked.conformance.check import Cancel, Check, Fails, Pace, Scenario, Start, Until, Wait, insist, settle
+from unacked.conformance.check import Cancel, Check, Fails, Move, Pace, Scenario, Start, Until, Wait, insist, settle
 from unacked.conformance.plan import Plan, Script, Step, step
 from unacked.conformance.record import Observation
 
@@ -21,7 +21,7 @@ def _slow(pace: Pace, script: Script, *, limit_beats: float) -> Plan:
 def _two_ends(pace: Pace) -> Iterable[Scenario]:
     script, over = Script(pace.beats(40)), settle(*_ENDS.values())
     yield Scenario([_slow(pace, script, limit_beats=3)], [Start(), over], "timed-out")
-    cancelled = [Start(), Until("begin", "a"), Wait(pace.beats(1)), Cancel(), over]
+    cancelled: list[Move] = [Start(), Until("begin", "a"), Wait(pace.beats(1)), Cancel(), over]
     yield Scenario([Plan([step("a")], {"a": script}, on=_ENDS)], cancelled, "cancelled")
 
 
@@ -31,9 +31,9 @@ def _told_apart(seen: Observation, _: Pace, scenario: Scenario) -> str:
     return "what timed out and what was cancelled ended differently"
 
 
-def _duplicate(_: Pace) -> Iterable[Scenario]:
+def _duplicate(pace: Pace) -> Iterable[Scenario]:
     plans = [Plan([Step("a", argument=argument), step("b", "a")]) for argument in (1, 2)]
-    yield Scenario(plans, [Start(), settle("b"), Start(plan=1), settle("b", limit_beats=24)])
+    yield Scenario(plans, [Start(), settle("b"), Start(plan=1), settle("b", limit_beats=16, more_s=2 * pace.start_s)])
 
 
 def _not_merged(seen: Observation, _: Pace, __: Scenario) -> str:
@@ -42,15 +42,19 @@ def _not_merged(seen: Observation, _: Pace, __: Scenario) -> str:
     own = next((line for line in seen.of("begin", "a") if line.argument == 2), None)
     if own is not None:
         return f"the second start ran on its own: {own}"
-    insist(
-        starts[-1].refused, f"a second {starts[-1]} was taken for the first: no line has its argument"
-    )
+    insist(starts[-1].refused, f"a second {starts[-1]} was taken for the first: no line has its argument")
     return f"the second one was refused: {starts[-1]}"
 
 
 def _late(pace: Pace) -> Iterable[Scenario]:
     plan = Plan([step("a"), step("b", "a")], {"a": Script(pace.beats(6), stubborn=True)}, on=_ENDS)
-    moves = [Start(), Until("begin", "a"), Wait(pace.beats(1)), Cancel(), settle("b", "cancelled", quiet_beats=8)]
+    moves: list[Move] = [
+        Start(),
+        Until("begin", "a"),
+        Wait(pace.beats(1)),
+        Cancel(),
+        settle("b", "cancelled", quiet_beats=8),
+    ]
     yield Scenario([plan], moves)
 
 
@@ -58,7 +62,7 @@ def _too_late(seen: Observation, _: Pace, __: Scenario) -> str:
     begun = seen.first("begin", "b")
     insist(begun is None, f"the run was cancelled while 'a' ran, and yet {begun}")
     told = seen.of("begin", "cancelled")
-    insist(len(told) == 1, f"the run was cancelled while 'a' ran; it was told so {len(told)} times")
+    insist(len(told) < 2, f"the run was cancelled once while 'a' ran, and told so {len(told)} times")
     return f"nothing followed the late end of 'a': {seen.lines[-1]}"
 
 

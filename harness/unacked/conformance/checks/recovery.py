@@ -8,6 +8,7 @@ from unacked.conformance.check import (
     Check,
     Fails,
     Kill,
+    Move,
     Pace,
     Resume,
     Scenario,
@@ -46,7 +47,7 @@ def _only_the_broken_step(seen: Observation, _: Pace, scenario: Scenario) -> str
 
 
 def _finished(pace: Pace) -> Iterable[Scenario]:
-    again = settle("b", limit_beats=24)
+    again = settle("b", limit_beats=16, more_s=2 * pace.start_s)
     yield Scenario([Plan(chain(*"ab"))], [Start(), settle("b"), Wait(pace.beats(1)), Resume(), again])
 
 
@@ -60,8 +61,9 @@ def _final(seen: Observation, _: Pace, __: Scenario) -> str:
 
 
 def _two_resumers(pace: Pace) -> Iterable[Scenario]:
-    scripts = {"b": Script(pace.beats(2), kills=[1]), "c": Script(pace.beats(2))}
-    yield Scenario([Plan(chain(*"abc"), scripts)], [Start(), Until("kill", "b"), Resume(count=2), settle("c", quiet_beats=8)])
+    scripts = {"b": Script(pace.start_s + pace.beats(2), kills=[1]), "c": Script(pace.beats(2))}
+    moves: list[Move] = [Start(), Until("kill", "b"), Resume(count=2), settle("c", quiet_beats=8)]
+    yield Scenario([Plan(chain(*"abc"), scripts)], moves)
 
 
 def _one_goes_on(seen: Observation, _: Pace, __: Scenario) -> str:
@@ -74,7 +76,7 @@ def _one_goes_on(seen: Observation, _: Pace, __: Scenario) -> str:
 
 
 def _living(pace: Pace) -> Iterable[Scenario]:
-    plan = Plan(chain(*"abc"), {"b": Script(pace.beats(16))})
+    plan = Plan(chain(*"abc"), {"b": Script(2 * pace.start_s + pace.beats(8))})
     yield Scenario([plan], [Start(), Until("begin", "b"), Resume(), settle("c", quiet_beats=12)])
 
 
@@ -87,8 +89,15 @@ def _left_alone(seen: Observation, _: Pace, __: Scenario) -> str:
 
 
 def _lease(pace: Pace) -> Iterable[Scenario]:
-    plan = Plan(chain(*"abc"), {"b": Script(pace.beats(8))})
-    moves = [Start(), Until("begin", "b"), Standby(), Wait(pace.beats(4)), Kill(), settle("c")]
+    plan = Plan(chain(*"abc"), {"b": Script(pace.start_s + pace.beats(8))})
+    moves: list[Move] = [
+        Start(),
+        Until("begin", "b"),
+        Standby(),
+        Wait(pace.start_s + pace.beats(2)),
+        Kill(),
+        settle("c"),
+    ]
     yield Scenario([plan], moves)
 
 
@@ -113,15 +122,15 @@ _BRANCHES = {"p": (3, 0.5, 0.5), "q": (0.5, 3, 0.5), "r": (0.5, 0.5, 3), "s": (1
 
 def _branches(pace: Pace) -> Iterable[Scenario]:
     steps, scripts = [step("a")], {}
-    for branch, beats in _BRANCHES.items():
-        for number, count in enumerate(beats, start=1):
+    for branch, lengths in _BRANCHES.items():
+        for number, length in enumerate(lengths, start=1):
             steps.append(step(f"{branch}{number}", f"{branch}{number - 1}" if number > 1 else "a"))
-            scripts[f"{branch}{number}"] = Script(pace.beats(count))
+            scripts[f"{branch}{number}"] = Script(pace.beats(length))
     steps.append(step("join", *(f"{branch}3" for branch in _BRANCHES)))
     plan = Plan(steps, scripts)
     instants = [(count, 0.0) for count in range(3, 25)] + [(count, 0.3) for count in range(4, 24, 2)]
     for count, beats in instants:
-        moves = [Start(), UntilLines(count), Wait(pace.beats(beats)), Kill(), Resume(), settle("join")]
+        moves: list[Move] = [Start(), UntilLines(count), Wait(pace.beats(beats)), Kill(), Resume(), settle("join")]
         yield Scenario([plan], moves, f"killed {beats} beats after line {count}")
 
 
@@ -151,21 +160,23 @@ def _dead_letter(seen: Observation, _: Pace, __: Scenario) -> str:
     return f"after 3 attempts: {dead}"
 
 
-def _changed(_: Pace) -> Iterable[Scenario]:
-    old = Plan(chain(*"abc"), {"c": Script(kills=[1])})
-    new = Plan(chain(*"axbc"), {"c": Script(kills=[1])})
-    yield Scenario([old, new], [Start(), Until("kill", "c"), Resume(plan=1), settle("c", limit_beats=60)])
+def _changed(pace: Pace) -> Iterable[Scenario]:
+    old, new = (Plan(chain(*names), {"c": Script(kills=[1])}) for names in ("abcd", "axbcd"))
+    over = settle("d", limit_beats=40, more_s=2 * pace.start_s)
+    yield Scenario([old, new], [Start(), Until("kill", "c"), Resume(plan=1), over])
 
 
 def _loud(seen: Observation, _: Pace, scenario: Scenario) -> str:
-    later = seen.after(seen.of("kill")[0])
+    kill = seen.of("kill")[0]
+    later = seen.after(kill)
+    end, right = later.first("end", "d"), scenario.plans[1].value("d")
+    if end is not None and end.value == right:
+        return f"accepted: {end} gave {right!r}"
+    begun = later.first("begin", "x", "d")
+    insist(begun is None, f"after {kill} 'x' came in before 'b', and the run went on with {begun}, then {end}")
     refusals = [command for command in seen.commands if command.refused]
-    if not later.lines:
-        insist(refusals, "the changed plan was neither carried out nor refused: no line, and no command failed")
-        return f"refused aloud: {refusals[0]}"
-    end, right = later.first("end", "c"), scenario.plans[1].value("c")
-    insist(end and end.value == right, f"'x' came in before 'b', and yet {later.lines[0]}, then {end or 'nothing'}")
-    return f"accepted: {end} gave {right!r}"
+    insist(refusals, f"after {kill} the changed plan was neither carried out nor refused by any command")
+    return f"refused aloud: {refusals[0]}"
 
 
 RECOVERY = (

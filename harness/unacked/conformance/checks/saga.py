@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from unacked.conformance.check import Cancel, Check, Pace, Resume, Scenario, Start, Until, insist, settle
+from unacked.conformance.check import Cancel, Check, Move, Pace, Resume, Scenario, Start, Until, insist, settle
 from unacked.conformance.plan import Plan, Script, Step
 from unacked.conformance.record import Observation
 
@@ -35,7 +35,7 @@ def _backwards(seen: Observation, _: Pace, scenario: Scenario) -> str:
 
 
 def _crash(_: Pace) -> Iterable[Scenario]:
-    moves = [Start(), Until("kill", "undo-b"), Resume(), settle("undo-a", quiet_beats=4)]
+    moves: list[Move] = [Start(), Until("kill", "undo-b"), Resume(), settle("undo-a", quiet_beats=4)]
     yield Scenario([_plan({"undo-b": Script(kills=[1])})], moves)
 
 
@@ -52,7 +52,7 @@ def _not_repeated(seen: Observation, _: Pace, __: Scenario) -> str:
 
 def _cancelled(pace: Pace) -> Iterable[Scenario]:
     first = {undo: Script(pace.beats(6)) for undo in _UNDOS}
-    moves = [Start(), Until("begin", "undo-b"), Cancel(), settle("undo-a", quiet_beats=8)]
+    moves: list[Move] = [Start(), Until("begin", "undo-b"), Cancel(), settle("undo-a", quiet_beats=8)]
     yield Scenario([_plan({**first, "undo-c": Script(), "undo-a": Script()})], moves)
 
 

@@ -186,7 +186,9 @@ def _precise(seen: Observation, _: Pace, scenario: Scenario) -> str:
         if end is None or begin is None:
             raise Fails(f"{found.id!r} never began")
         waited.append(begin.at_s - end.at_s)
-        insist(waited[-1] >= 0.99 * _TIMER_S, f"{begin} came {waited[-1]:.2f} s after {end}; {_TIMER_S} s were asked for")
+        insist(
+            waited[-1] >= 0.99 * _TIMER_S, f"{begin} came {waited[-1]:.2f} s after {end}; {_TIMER_S} s were asked for"
+        )
     best = min(waited)  # what is coarse is never punctual; what is punctual may once be held up
     insist(best <= _TIMER_S + _COARSE_S, f"asked for {_TIMER_S} s, got {best:.2f} s at best")
     return f"asked for {_TIMER_S} s, got {best:.2f} s at best"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from unacked.conformance.check import Check, Fails, Kill, Pace, Resume, Scenario, Start, Until, insist, settle
+from unacked.conformance.check import Check, Fails, Kill, Move, Pace, Resume, Scenario, Start, Until, insist, settle
 from unacked.conformance.plan import Plan, Script, Step, step
 from unacked.conformance.record import Line, Observation
 
@@ -61,7 +61,7 @@ def _by_id(seen: Observation, _: Pace, scenario: Scenario) -> str:
 def _repeated(pace: Pace) -> Iterable[Scenario]:
     plan = _fan_in(pace, 4, 4)
     scripts = {**plan.scripts, "s02": Script(pace.beats(1), kills_after=[1])}
-    moves = [Start(), Until("kill", "s02"), Resume(), settle("all")]
+    moves: list[Move] = [Start(), Until("kill", "s02"), Resume(), settle("all")]
     yield Scenario([Plan(plan.steps, scripts)], moves)
 
 
@@ -77,7 +77,7 @@ def _once(seen: Observation, _: Pace, __: Scenario) -> str:
 
 
 def _paged(pace: Pace) -> Iterable[Scenario]:
-    moves = [Start(), Until("end", "s12"), Kill(), Resume(), settle("all")]
+    moves: list[Move] = [Start(), Until("end", "s12"), Kill(), Resume(), settle("all")]
     yield Scenario([_fan_in(pace, 20, 4)], moves)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Protocol
 
@@ -157,7 +157,7 @@ class Planted:
         named = dict(zip(began, self._steps, strict=False)) if self._has("C8") else {}
         for entry in entries:
             if "value" in entry:
-                self._recorded[named.get(entry["key"], entry["key"])] = entry["value"]
+                self._recorded[named.get(str(entry["key"]), str(entry["key"]))] = entry["value"]
             if "begun" in entry:
                 self._begun.append(entry["begun"])
         finished = "finished" in entries[-1]
@@ -323,6 +323,6 @@ class Planted:
             self._ground.note({"key": handler, "value": value})
 
 
-def _cancel(running: Sequence[asyncio.Future[None]] | set[asyncio.Future[None]]) -> None:
+def _cancel(running: Iterable[asyncio.Future[None]]) -> None:
     for future in running:
         future.cancel()

@@ -19,7 +19,7 @@ from unacked.conformance.run import exercise
 
 __all__ = ["PACE", "simulated"]
 
-PACE = Pace(beat_s=0.25, lease_s=0.5, wait_bound_s=1.5)
+PACE = Pace(beat_s=0.25, start_s=0.5, lease_s=0.5, wait_bound_s=1.5)
 _PATIENCE_S = 30.0
 _KILLED = -9
 _STOPPED = 143
@@ -65,7 +65,6 @@ class SimulatedStage:
     """One run by the planted orchestrator, in memory."""
 
     def __init__(self, scenario: Scenario, run: str, fault: str | None) -> None:
-        self.run = run
         self._fault = fault
         self._plans = [plan.as_json(run, []) for plan in scenario.plans]
         self._world = _World({name: asdict(acts) for plan in scenario.plans for name, acts in plan.scripts.items()})
