@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from unacked.canonical import JSON
 from unacked.conformance.plan import Plan
-from unacked.conformance.record import Observation
+from unacked.conformance.record import Observation, Unseen
 
 __all__ = [
     "Cancel",
@@ -57,6 +57,11 @@ class Pace:
     def beats(self, count: float) -> float:
         """Return so many units in seconds."""
         return round(self.beat_s * count, 6)
+
+    @property
+    def late_s(self) -> float:
+        """How long a step must last so that a command that is begun meanwhile acts before its end."""
+        return round(2 * self.start_s + 6 * self.beat_s, 6)
 
     @property
     def slack_s(self) -> float:
@@ -122,13 +127,23 @@ class Settle:
 
     steps: Sequence[str]
     quiet_beats: float
+    quiet_s: float
     limit_beats: float | None
     more_s: float
 
 
-def settle(*steps: str, quiet_beats: float = 2.0, limit_beats: float | None = None, more_s: float = 0.0) -> Settle:
-    """Return a Settle that waits ``more_s`` seconds longer than usual, or for ``limit_beats`` at most."""
-    return Settle(steps, quiet_beats, limit_beats, more_s)
+def settle(
+    *steps: str,
+    quiet_beats: float = 2.0,
+    quiet_s: float = 0.0,
+    limit_beats: float | None = None,
+    more_s: float = 0.0,
+) -> Settle:
+    """Return a Settle that waits ``more_s`` seconds longer than usual, or than ``limit_beats``.
+
+    Both ``quiet`` times are added up.
+    """
+    return Settle(steps, quiet_beats, quiet_s, limit_beats, more_s)
 
 
 Move = Start | Resume | Standby | Cancel | Kill | Until | UntilLines | Wait | Settle
@@ -200,6 +215,8 @@ class Check:
                 shown = self.judge(observation, pace, scenario)
             except Fails as fails:
                 failed.append(f"{name}{fails}")
+            except Unseen as unseen:
+                missed.append(f"{name}{unseen}")
         status = Status.FAIL if failed else Status.NOT_EXERCISED if missed else Status.PASS
         worst = failed or missed
         many = f"{len(worst)} of {len(scenarios)}: " if worst and len(scenarios) > 1 else ""

@@ -9,7 +9,7 @@ from pathlib import Path
 from unacked.canonical import JSON, InvalidJSON, loads
 from unacked.errors import RecordError
 
-__all__ = ["Command", "Line", "Observation", "read_lines"]
+__all__ = ["Command", "Line", "Observation", "Unseen", "read_lines"]
 
 _OVER = ("end", "raise", "stopped", "kill")
 """Events that end an attempt."""
@@ -68,6 +68,10 @@ class Command:
         return f"{self.verb} ({ended}{f': {self.said}' if self.said else ''})"
 
 
+class Unseen(Exception):
+    """A line that shows that the scenario took place at all is not there."""
+
+
 @dataclass(frozen=True, slots=True)
 class Observation:
     """What came of one scenario.
@@ -84,6 +88,13 @@ class Observation:
     def of(self, event: str, *steps: str) -> list[Line]:
         """The lines of one event, of some steps or of all, in order."""
         return [line for line in self.lines if line.event == event and (not steps or line.step in steps)]
+
+    def the(self, event: str, step: str) -> Line:
+        """The first line of one event of a step, without which nothing can be said; raises Unseen."""
+        found = self.first(event, step)
+        if found is None:
+            raise Unseen(f"no {event} of {step!r}")
+        return found
 
     def first(self, event: str, *steps: str) -> Line | None:
         """The first line of one event of some steps."""

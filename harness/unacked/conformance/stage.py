@@ -140,7 +140,7 @@ class _Director:
 
         limit_s = self._patience_s if move.limit_beats is None else self._pace.beats(move.limit_beats)
         await self._wait(over, limit_s + move.more_s)
-        await asyncio.sleep(self._pace.beats(move.quiet_beats))
+        await asyncio.sleep(self._pace.beats(move.quiet_beats) + move.quiet_s)
 
     def _idle(self) -> bool:
         """Whether every command has ended, so that nothing more can come."""

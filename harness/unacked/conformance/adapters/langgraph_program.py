@@ -50,6 +50,7 @@ def graph_of(plan: dict[str, Any]) -> StateGraph[State]:
             def chosen(state: State, name: str = name, value: Any = value, to: str = step["id"]) -> list[str]:
                 return [to] if state["values"].get(name) == value else []
 
+            chosen.__name__ = f"to {step['id']}"  # LangGraph names branches after their functions
             graph.add_conditional_edges(name, chosen, [step["id"]])
         elif step["after"]:
             graph.add_edge(list(step["after"]), step["id"])

@@ -47,13 +47,13 @@ def _not_merged(seen: Observation, _: Pace, __: Scenario) -> str:
 
 
 def _late(pace: Pace) -> Iterable[Scenario]:
-    plan = Plan([step("a"), step("b", "a")], {"a": Script(pace.beats(6), stubborn=True)}, on=_ENDS)
+    plan = Plan([step("a"), step("b", "a")], {"a": Script(pace.late_s, stubborn=True)}, on=_ENDS)
     moves: list[Move] = [
         Start(),
         Until("begin", "a"),
         Wait(pace.beats(1)),
         Cancel(),
-        settle("b", "cancelled", quiet_beats=8),
+        settle("b", "cancelled", quiet_s=pace.late_s),
     ]
     yield Scenario([plan], moves)
 
@@ -73,7 +73,7 @@ def _step_limit(pace: Pace) -> Iterable[Scenario]:
 
 def _in_time(seen: Observation, pace: Pace, scenario: Scenario) -> str:
     limit_s = scenario.plans[0].steps[0].timeout_s or 0.0
-    begin, told = seen.of("begin", "a")[0], seen.first("begin", *_ENDS.values())
+    begin, told = seen.the("begin", "a"), seen.first("begin", *_ENDS.values())
     end = seen.first("end", "a")
     insist(end is None, f"{begin} had {limit_s} s and went on to its end: {end}")
     if told is None:
@@ -108,7 +108,7 @@ def _clean_up(pace: Pace) -> Iterable[Scenario]:
 
 
 def _released(seen: Observation, _: Pace, __: Scenario) -> str:
-    begin, released = seen.of("begin", "a")[0], seen.first("released", "a")
+    begin, released = seen.the("begin", "a"), seen.first("released", "a")
     told = seen.of("begin", *_ENDS.values())
     insist(told, f"{begin} did not time out")
     insist(released, f"{begin} timed out, and its clean-up did not run")

@@ -70,7 +70,7 @@ def _one_goes_on(seen: Observation, _: Pace, __: Scenario) -> str:
     later = seen.after(seen.of("kill")[0])
     for name in "bc":
         begun = later.of("begin", name)
-        insist(len(begun) < 2, f"both resumers went on: {'; '.join(map(str, begun))}")
+        insist(len(begun) < 2, f"the run went on twice: {'; '.join(map(str, begun))}")
     insist(later.first("end", "c"), "neither resumer finished the run: 'c' has no end")
     return f"one resumer went on, with {later.lines[0]}"
 
@@ -103,14 +103,13 @@ def _lease(pace: Pace) -> Iterable[Scenario]:
 
 def _taken_over(seen: Observation, pace: Pace, scenario: Scenario) -> str:
     assert seen.killed is not None  # noqa: S101 - the scenario has a Kill
-    (at_s, host), first = seen.killed, seen.of("begin", "b")[0]
+    (at_s, host), first = seen.killed, seen.the("begin", "b")
     other = next((line for line in seen.of("begin", "b") if line.host != host), None)
     if other is None:
         raise Fails(f"nobody took over after the worker of {first} was killed")
     took_s = other.at_s - at_s
-    insist(
-        took_s <= pace.lease_s + pace.slack_s, f"{other} came {took_s:.1f} s after the kill; {pace.lease_s} s claimed"
-    )
+    late = f"{other} came {took_s:.1f} s after the kill; {pace.lease_s} s are claimed"
+    insist(took_s <= pace.lease_s + pace.slack_s, late)
     end, right = seen.first("end", "c"), scenario.plans[0].value("c")
     insist(end and end.value == right, f"the run that was taken over did not finish with {right!r}: {end}")
     return f"taken over {max(took_s, 0):.1f} s after the kill, with {other}"

@@ -40,7 +40,7 @@ def _crash(_: Pace) -> Iterable[Scenario]:
 
 
 def _not_repeated(seen: Observation, _: Pace, __: Scenario) -> str:
-    kill = seen.of("kill", "undo-b")[0]
+    kill = seen.the("kill", "undo-b")
     done = {line.step for line in seen.of("end", *_UNDOS) if line.number < kill.number}
     later = seen.after(kill)
     again = [line for line in later.of("begin", *_UNDOS) if line.step in done]
@@ -51,9 +51,9 @@ def _not_repeated(seen: Observation, _: Pace, __: Scenario) -> str:
 
 
 def _cancelled(pace: Pace) -> Iterable[Scenario]:
-    first = {undo: Script(pace.beats(6)) for undo in _UNDOS}
-    moves: list[Move] = [Start(), Until("begin", "undo-b"), Cancel(), settle("undo-a", quiet_beats=8)]
-    yield Scenario([_plan({**first, "undo-c": Script(), "undo-a": Script()})], moves)
+    slow = {"undo-b": Script(pace.late_s)}
+    moves: list[Move] = [Start(), Until("begin", "undo-b"), Cancel(), settle("undo-a", quiet_s=pace.late_s)]
+    yield Scenario([_plan(slow)], moves)
 
 
 def _shielded(seen: Observation, _: Pace, __: Scenario) -> str:

@@ -29,13 +29,17 @@ def selftest(faults: Iterable[str | None] = (None, *FAULTS)) -> SelfTest:
     plays = caught = wrong = 0
     for fault in faults:
         before = len(problems)
+        told = "the one without a fault" if fault is None else f"{fault} ({FAULTS[fault]})"
+        statuses = set()
         for name, check in CHECKS.items():
             plays += 1
             finding = simulated(check, fault)
-            due = Status.FAIL if name == fault else Status.PASS
-            if finding.status is not due:
-                told = f"{fault} ({FAULTS[fault]})" if fault else "the one without a fault"
+            statuses.add(finding.status)
+            if finding.status is not (Status.FAIL if name == fault else Status.PASS):
                 problems.append(f"{name} says {finding.status.value} of {told}: {finding.explanation}")
-        wrong += fault is not None
-        caught += fault is not None and len(problems) == before
+        if fault is not None:
+            wrong += 1
+            if Status.FAIL not in statuses and len(problems) == before:
+                problems.append(f"no check found fault with {told}")
+            caught += len(problems) == before
     return SelfTest(wrong, caught, plays, problems)

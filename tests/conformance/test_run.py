@@ -1,0 +1,98 @@
+"""Real commands: the planted orchestrator as a program, and programs that do not do as they should."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from unacked.conformance.adapter import Adapter, load_adapter
+from unacked.conformance.check import Finding, Status
+from unacked.conformance.run import Report, check_orchestrator, chosen_checks
+from unacked.errors import ExitCode, SpecificationError
+
+Checked = Callable[..., Report]
+
+PLANTED = """
+orchestrator: planted
+commands:
+  start: ["{python}", -m, unacked.conformance.planted, start, "{plan}", "{state}", FAULT]
+  resume: ["{python}", -m, unacked.conformance.planted, resume, "{plan}", "{state}", FAULT]
+claims: [order, resume]
+beat_s: 0.1
+"""
+
+
+def adapter(folder: Path, text: str) -> Adapter:
+    file = folder / "it.yaml"
+    file.write_text(text)
+    return load_adapter(str(file))
+
+
+@pytest.fixture
+def checked(tmp_path: Path) -> Checked:
+    """``checked(text, "C1", ...)``: the report of some checks of an adapter."""
+
+    def check(text: str, *names: str) -> Report:
+        told: list[Finding] = []
+        report = check_orchestrator(adapter(tmp_path, text), chosen_checks(names), tmp_path / "work", told.append)
+        assert told == report.findings
+        return report
+
+    return check
+
+
+def test_an_orchestrator_that_goes_on_where_it_was_passes(checked: Checked) -> None:
+    report = checked(PLANTED.replace(", FAULT", ""), "C1", "G1")
+    assert [(finding.check, finding.status) for finding in report.findings] == [
+        ("G1", Status.NOT_CLAIMED),
+        ("C1", Status.PASS),
+    ]
+    assert report.exit_code is ExitCode.PASS
+
+
+def test_one_that_repeats_a_finished_step_fails(checked: Checked) -> None:
+    report = checked(PLANTED.replace("FAULT", "C1"), "C1")
+    (finding,) = report.findings
+    assert finding.status is Status.FAIL
+    assert "the resumed run began ['b', 'c', 'd', 'e'], not ['c', 'd', 'e']" in finding.explanation
+    assert report.exit_code is ExitCode.FAIL
+
+
+def test_a_command_that_does_not_exist_exercises_nothing(checked: Checked) -> None:
+    report = checked("orchestrator: it\ncommands: {start: [no-such-program]}\nclaims: [order]\n", "S1")
+    (finding,) = report.findings
+    assert finding.status is Status.NOT_EXERCISED
+    assert finding.explanation == "no-such-program: cannot be started: No such file or directory"
+    assert report.exit_code is ExitCode.INCONCLUSIVE
+
+
+def test_a_command_that_fails_is_quoted(checked: Checked) -> None:
+    text = 'orchestrator: it\ncommands: {start: ["{python}", -c, \'raise SystemExit("no disk")\']}\nclaims: [order]\n'
+    (finding,) = checked(text, "S1").findings
+    assert finding.explanation == "no step ever began; start (exit status 1: no disk)"
+
+
+def test_a_service_that_does_not_listen_exercises_nothing(checked: Checked) -> None:
+    service = 'service: ["{python}", -c, \'raise SystemExit("no port {port}".split()[0])\']'
+    text = f'orchestrator: it\ncommands: {{start: ["true"], {service}}}\nclaims: [order, parallel]\n'
+    report = checked(text, "S1", "S2")
+    assert [finding.status for finding in report.findings] == [Status.NOT_EXERCISED] * 2
+    assert report.findings[0].explanation.startswith("the service does not listen on port ")
+    assert report.findings[0].explanation.endswith(": no")
+
+
+def test_a_missing_package_exercises_nothing(checked: Checked) -> None:
+    (finding,) = checked(PLANTED + "requires: [no-such-thing]\n", "C1").findings
+    assert finding.status is Status.NOT_EXERCISED
+    assert finding.explanation == "needs no-such-thing: install it with: pip install no-such-thing"
+
+
+def test_where_nothing_is_claimed_nothing_is_proven(checked: Checked) -> None:
+    assert checked(PLANTED, "G1").exit_code is ExitCode.INCONCLUSIVE
+
+
+def test_a_check_that_nobody_knows_is_refused_with_the_nearest() -> None:
+    with pytest.raises(SpecificationError, match=r"checks: no check 'C9'\n"):
+        chosen_checks(["C1", "C9"])
