@@ -34,7 +34,16 @@ def start(tmp_path: Path, record: Path) -> Iterator[Started]:
     def started(script: dict[str, Any], context: object = (), argument: object = None) -> subprocess.Popen[str]:
         file = tmp_path / "script.json"
         file.write_text(json.dumps({"run": "r", "record": str(record), "steps": {"a": script}}))
-        words = [sys.executable, "-I", "-S", str(probe.__file__), str(file), "a", json.dumps(argument), json.dumps(context)]
+        words = [
+            sys.executable,
+            "-I",
+            "-S",
+            str(probe.__file__),
+            str(file),
+            "a",
+            json.dumps(argument),
+            json.dumps(context),
+        ]
         begun.append(subprocess.Popen(words, stdout=subprocess.PIPE, text=True, start_new_session=True))
         return begun[-1]
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -96,3 +99,19 @@ def test_where_nothing_is_claimed_nothing_is_proven(checked: Checked) -> None:
 def test_a_check_that_nobody_knows_is_refused_with_the_nearest() -> None:
     with pytest.raises(SpecificationError, match=r"checks: no check 'C9'\n"):
         chosen_checks(["C1", "C9"])
+
+
+def test_a_check_that_is_ended_leaves_no_process_behind(tmp_path: Path) -> None:
+    told = "import os, time; open('pid', 'w').write(str(os.getpid())); time.sleep(600)"
+    (tmp_path / "it.yaml").write_text(
+        f'orchestrator: it\ncommands: {{start: ["{{python}}", -c, "{told}"]}}\nclaims: [order]\n'
+    )
+    words = [sys.executable, "-m", "unacked", "orchestrator", "check", "it.yaml", "--only", "S1", "--keep", "kept"]
+    with subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as check:
+        while not (pids := [file for file in tmp_path.glob("kept/it/*/state/pid") if file.read_text()]):
+            assert check.poll() is None
+        check.terminate()
+        _, said = check.communicate(timeout=60)
+    assert (check.returncode, said.strip()) == (130, "interrupted")
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pids[0].read_text()), 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+import signal
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -91,6 +92,8 @@ def check_orchestrator(
         if claimed:
             adapter.insist_on_packages()
             asyncio.run(_check(adapter, claimed, folder.resolve(), found))
+    except asyncio.CancelledError:  # SIGTERM
+        raise KeyboardInterrupt from None
     except HarnessError as error:
         for check in claimed:
             found(Finding(check.id, Status.NOT_EXERCISED, str(error)))
@@ -98,6 +101,9 @@ def check_orchestrator(
 
 
 async def _check(adapter: Adapter, checks: Sequence[Check], folder: Path, found: Callable[[Finding], None]) -> None:
+    this = asyncio.current_task()
+    assert this is not None  # noqa: S101 - this is a coroutine
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this.cancel)  # services must not be left behind
     file = adapter.file
     pace = Pace(file.beat_s, file.start_s, file.lease_s or 0.0, file.wait_bound_s or 0.0)
     async with service(adapter, folder) as port:
