@@ -85,7 +85,8 @@ def _folder(keep: Path | None) -> Iterator[Path]:
 
 
 def _tell(finding: Finding) -> None:
-    click.echo(finding_text(CHECKS[finding.check], finding))
+    if finding.status is not Status.NOT_CLAIMED:  # the summary counts these
+        click.echo(finding_text(CHECKS[finding.check], finding))
 
 
 def _tell_nobody(_: Finding) -> None:

@@ -139,9 +139,10 @@ def settle(
     limit_beats: float | None = None,
     more_s: float = 0.0,
 ) -> Settle:
-    """Return a Settle that waits ``more_s`` seconds longer than usual, or than ``limit_beats``.
+    """Return a Settle that waits ``more_s`` seconds longer than usual.
 
-    Both ``quiet`` times are added up.
+    With ``limit_beats`` that is how long it waits for workers once everything else has ended, for nothing may come of
+    them. Both ``quiet`` times are added up.
     """
     return Settle(steps, quiet_beats, quiet_s, limit_beats, more_s)
 

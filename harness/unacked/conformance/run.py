@@ -97,6 +97,7 @@ def check_orchestrator(
     except HarnessError as error:
         for check in claimed:
             found(Finding(check.id, Status.NOT_EXERCISED, str(error)))
+    report.findings.sort(key=lambda finding: list(CHECKS).index(finding.check))
     return report
 
 

@@ -138,9 +138,19 @@ class _Director:
             ends = (line for line in self._stage.lines()[self._heard :] if line.event == "end")
             return any(line.step in move.steps for line in ends) or self._idle()
 
-        limit_s = self._patience_s if move.limit_beats is None else self._pace.beats(move.limit_beats)
-        await self._wait(over, limit_s + move.more_s)
+        def told() -> bool:
+            return over() or all(command.status is not None for command in self._driving())
+
+        if move.limit_beats is None:
+            await self._wait(over, self._patience_s + move.more_s)
+        else:
+            await self._wait(told, self._patience_s)
+            await self._wait(over, self._pace.beats(move.limit_beats) + move.more_s)
         await asyncio.sleep(self._pace.beats(move.quiet_beats) + move.quiet_s)
+
+    def _driving(self) -> list[Command]:
+        """The commands that end by themselves."""
+        return [command for command in self._stage.commands() if command.verb != "worker"]
 
     def _idle(self) -> bool:
         """Whether every command has ended, so that nothing more can come."""
