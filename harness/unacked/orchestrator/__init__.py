@@ -18,7 +18,10 @@ beside the run with ``Reader``; only loop time and a seed decide.
 
 from unacked.orchestrator.context import Context, NotJSON, StepTimedOut, current, idempotency_token
 from unacked.orchestrator.journal import Fenced, Journal, Locked, PlanChanged
+from unacked.orchestrator.killable import WorkerDied, killable
 from unacked.orchestrator.lifecycle import Event, IllegalTransition, State, next_state
+from unacked.orchestrator.limiter import Gate, Limiter
+from unacked.orchestrator.metrics import Metrics, Sample, metrics_of, prometheus
 from unacked.orchestrator.records import Entry, Reader, RunRecord, StepRecord, TaskRecord
 from unacked.orchestrator.runner import Report, Runner, redrive, run
 from unacked.orchestrator.task import Compensation, Join, Plan, Propagation, Retry, Saga, Task
@@ -29,10 +32,13 @@ __all__ = [
     "Entry",
     "Event",
     "Fenced",
+    "Gate",
     "IllegalTransition",
     "Join",
     "Journal",
+    "Limiter",
     "Locked",
+    "Metrics",
     "NotJSON",
     "Plan",
     "PlanChanged",
@@ -43,14 +49,19 @@ __all__ = [
     "RunRecord",
     "Runner",
     "Saga",
+    "Sample",
     "State",
     "StepRecord",
     "StepTimedOut",
     "Task",
     "TaskRecord",
+    "WorkerDied",
     "current",
     "idempotency_token",
+    "killable",
+    "metrics_of",
     "next_state",
+    "prometheus",
     "redrive",
     "run",
 ]

@@ -185,8 +185,8 @@ class Journal:
         """Let ``event`` happen to a task that is in ``state``, and return the state it is in then.
 
         ``columns`` are attempt, failures, recoveries, dead, result, error and reason, where they change; ``detail``
-        is told by the step log alone. A late event is noted and changes nothing. Raises IllegalTransition for a command that the state does not know,
-        and where the task is no longer in that state.
+        is told by the step log alone. A late event is noted and changes nothing. Raises IllegalTransition for a
+        command that the state does not know, and where the task is no longer in that state.
         """
         try:
             following = next_state(state, event)
@@ -213,7 +213,8 @@ class Journal:
         with self.transaction():
             self._db.execute(
                 "insert into step(run, task, key, name, state, input, attempts, began_at)"
-                " values(?, ?, ?, ?, 'begun', ?, 0, ?) on conflict do update set state='begun', began_at=excluded.began_at, error=null",
+                " values(?, ?, ?, ?, 'begun', ?, 0, ?)"
+                " on conflict do update set state='begun', began_at=excluded.began_at, error=null",
                 (self.run, task, key, name, given, self._wall()),
             )
             self.note(task, "step_begun", key=key)
@@ -227,7 +228,8 @@ class Journal:
             self._seq += 1
             self._db.execute(
                 "insert into step(run, task, key, name, seq, state, input, output, attempts, began_at, ended_at,"
-                " duration_s) values(?, ?, ?, ?, ?, 'ended', ?, ?, ?, ?, ?, ?) on conflict do update set seq=excluded.seq,"
+                " duration_s) values(?, ?, ?, ?, ?, 'ended', ?, ?, ?, ?, ?, ?)"
+                " on conflict do update set seq=excluded.seq,"
                 " state='ended', output=excluded.output, error=null, attempts=attempts+excluded.attempts,"
                 " ended_at=excluded.ended_at, duration_s=excluded.duration_s",
                 (self.run, task, key, name, self._seq, given, output, attempts, now - duration_s, now, duration_s),
