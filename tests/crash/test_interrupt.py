@@ -12,6 +12,7 @@ from tests.suites import start
 from unacked.engine import RunFolder, read_verdicts, verify
 
 PRESS = "os.kill(os.getpid(), signal.SIGINT)"
+PRESS_TWICE = f"{PRESS}; {PRESS}"
 
 
 def typed(line: str, cwd: Path) -> int:
@@ -33,7 +34,7 @@ def line_to_resume(text: str) -> str:
     "name", [("--run-id", "r"), ("--run-id=x", "--run-id=r"), ()], ids=["two words", "twice in one word", "none"]
 )
 def test_after_ctrl_c_the_printed_line_resumes_the_run(hurt: Hurt, tmp_path: Path, name: tuple[str, ...]) -> None:
-    hurt.harm(PRESS)
+    hurt.harm(PRESS_TWICE)
     done = start(*hurt.arguments, *name, cwd=tmp_path)
     assert (done.code, done.out) == (130, "")
     assert "Traceback" not in done.err
@@ -47,8 +48,19 @@ def test_after_ctrl_c_the_printed_line_resumes_the_run(hurt: Hurt, tmp_path: Pat
     assert record(RunFolder(path)) == hurt.undisturbed()
 
 
-def test_a_selection_after_two_dashes_stays_a_selection_and_the_half_record_is_kept(hurt: Hurt, tmp_path: Path) -> None:
+def test_the_first_ctrl_c_lets_the_trial_that_is_under_way_end(hurt: Hurt, tmp_path: Path) -> None:
     hurt.harm(PRESS)
+    done = start(*hurt.arguments, "--run-id", "r", cwd=tmp_path)
+    assert (done.code, done.out) == (130, "")
+    assert done.err.splitlines()[0] == "ending with the trials that are under way; Ctrl-C again stops at once"
+    assert len(list(read_verdicts(hurt.run(), hurt.run().manifest()["run"]))) == 3
+    assert typed(line_to_resume(done.err), tmp_path) == 1
+    assert list(hurt.run().path.rglob("*.aborted-*")) == []
+    assert verify(hurt.run()) == 4
+
+
+def test_a_selection_after_two_dashes_stays_a_selection_and_the_half_record_is_kept(hurt: Hurt, tmp_path: Path) -> None:
+    hurt.harm(PRESS_TWICE)
     done = start(*hurt.arguments, "--run-id", "r", "--", "C01", "C03", "E01", cwd=tmp_path)
     assert typed(line_to_resume(done.err), tmp_path) == 1
     assert verify(hurt.run()) == 4
@@ -60,7 +72,7 @@ def test_a_selection_after_two_dashes_stays_a_selection_and_the_half_record_is_k
 def test_ctrl_c_reaches_every_process_and_none_of_them_shouts(hurt: Hurt, tmp_path: Path) -> None:
     hurt.harm("os.killpg(0, signal.SIGINT)")
     done = start(*hurt.arguments, "--run-id", "r", "--jobs", "2", cwd=tmp_path, start_new_session=True)
-    assert (done.code, done.out) == (130, "")
+    assert (done.code, done.out) == (130, ""), done.err
     assert "Traceback" not in done.err
     assert typed(line_to_resume(done.err), tmp_path) == 1
     assert verify(hurt.run()) == 4

@@ -3,10 +3,11 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import pytest
 from tests.crash.conftest import Hurt, record
 from tests.suites import start
 
-from unacked.engine import verify
+from unacked.engine import RunFolder, read_verdicts, verify
 
 DIE = "os.kill(os.getpid(), signal.SIGKILL)"
 
@@ -21,15 +22,62 @@ def test_a_run_that_was_killed_is_resumed_to_the_very_same_record(hurt: Hurt, tm
     assert record(hurt.run()) == hurt.undisturbed()
 
 
-def test_a_worker_that_was_killed_is_an_error_that_can_be_resumed(hurt: Hurt, tmp_path: Path) -> None:
+def test_a_worker_that_was_killed_costs_its_trial_an_attempt_and_nobody_else_anything(
+    hurt: Hurt, tmp_path: Path
+) -> None:
     hurt.harm(DIE)
     done = start(*hurt.arguments, "--run-id", "r", "--jobs", "2", cwd=tmp_path)
-    assert (done.code, done.out) == (4, "")
+    assert done.code == 1
     assert "Traceback" not in done.err
-    assert done.err.splitlines()[-1] == "a worker process ended unexpectedly; what was finished is kept"
-    assert start(*hurt.arguments, "--run-id", "r", "--jobs", "2", cwd=tmp_path).code == 1
+    assert [path.name for path in hurt.run().path.rglob("*.aborted-*")] == ["E01.hurt.1.aborted-1"]
     assert verify(hurt.run()) == 4
     assert record(hurt.run()) == hurt.undisturbed()
+
+
+BAD = """
+if "Pump 7" in task.text and not os.path.exists({flag!r}):
+    yield Call("wait", {{"seconds": 1}})
+    {harm}
+yield Call("finish", {{"status": "failed", "summary": "-"}})
+"""
+
+
+def verdicts(folder: RunFolder) -> dict[str, str]:
+    return {line["trial"]: line["verdict"] for line in read_verdicts(folder, folder.manifest()["run"])}
+
+
+@pytest.mark.parametrize(
+    ("harm", "jobs", "status", "told"),
+    [
+        (DIE, "2", "deadletter", "its process ended 3 times in the middle of it"),
+        ("while True: pass", "2", "timed_out", "it took more than 2 s of real time and was broken off"),
+        ("while True: pass", "1", "timed_out", "it took more than 2 s of real time and was broken off"),
+    ],
+)
+def test_a_trial_that_cannot_be_ended_is_an_error_and_is_run_again_when_asked(
+    hurt: Hurt, tmp_path: Path, harm: str, jobs: str, status: str, told: str
+) -> None:
+    hurt.suite.agent("hurt", BAD.format(flag=str(hurt.flag), harm=harm))
+    command = (*hurt.arguments, "--run-id", "r", "--jobs", jobs, "--max-trial-s", "2")
+    done = start(*command, cwd=tmp_path)
+    assert f"{status}: E01.hurt.1: {told}" in done.out
+    assert "Traceback" not in done.err
+    first = verdicts(hurt.run())
+    assert {name: verdict for name, verdict in first.items() if verdict == "ERROR"} == {
+        "E01.hurt.1": "ERROR",
+        "E01.twin.hurt.1": "ERROR",
+    }
+    assert verify(hurt.run()) == 4
+    assert start("check", hurt.run().path, cwd=tmp_path).code == 1, "the record alone gives the same verdicts"
+    hurt.flag.touch()
+    again = start(*command, "--retry-dead", cwd=tmp_path)
+    assert "to be run again: E01.hurt.1, E01.twin.hurt.1" in again.err
+    assert "ERROR" not in verdicts(hurt.run()).values()
+    assert verify(hurt.run()) == 4
+    assert record(hurt.run()) == hurt.undisturbed()
+    superseded = hurt.run().path / "verdicts.superseded-1.jsonl"
+    assert superseded.read_text().count('"verdict":"ERROR"') >= 2
+    assert len(hurt.run().manifest()["superseded"]) == 1
 
 
 def test_workers_do_not_outlive_a_run_that_was_killed(hurt: Hurt, tmp_path: Path) -> None:

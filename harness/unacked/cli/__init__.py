@@ -25,6 +25,8 @@ COMMANDS = {
     "compare": "compare two runs: what one agent does otherwise than another, and where their transcripts part",
     "gate": "decide whether a run may replace its baseline",
     "nightly": "run a candidate, compare it with its baseline, decide, and remember the night",
+    "status": "say how a run stands, live or finished: states, verdicts, throughput, cost, time left",
+    "logs": "show what happened to the trials of a run, and every input and output of one",
     "prune": "remove old runs, and never a baseline",
     "plan": "say how many repeats an answer needs, before anything is spent",
     "fixtures": "run contract fixtures: what each tool makes of one answer, without an agent",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import shlex
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from functools import partial
 from pathlib import Path
+from types import FrameType
 
 import click
 from rich.console import Console
@@ -24,20 +26,26 @@ from rich.progress import (
 from rich.text import Text
 
 from unacked.canonical import JSON, dumps
+from unacked.cli.limits import read_policy
 from unacked.cli.options import open_suite, out_option, print_cleaned, suite_option, tell_leaks
 from unacked.engine import (
     Canaries,
+    Drain,
     Outcome,
     Plan,
+    Policy,
     RunBudget,
     RunFolder,
     RunRequest,
+    dead_letters,
     execute,
     make_plan,
     open_run,
     read_verdicts,
 )
-from unacked.errors import ExitCode, UnackedError
+from unacked.engine import retry_dead as retry_dead_trials
+from unacked.errors import ExitCode, Place, Problem, SpecificationError, UnackedError
+from unacked.orchestrator import TaskRecord
 from unacked.report import findings_text, first_of_each, printable, run_table, write_junit
 
 __all__ = ["command"]
@@ -58,6 +66,20 @@ Line = dict[str, JSON]
     "--max-usd", type=click.FloatRange(min=0, min_open=True), default=None, help="Stop when models cost that."
 )
 @click.option("--max-minutes", type=click.FloatRange(min=0, min_open=True), default=None, help="Stop after that time.")
+@click.option(
+    "--max-trial-s",
+    type=click.FloatRange(min=0, min_open=True),
+    default=Policy().max_trial_s,
+    show_default=True,
+    help="Break a trial off after so many seconds of real time; it is an ERROR then.",
+)
+@click.option(
+    "--limit", "limits", multiple=True, metavar="DRIVER=N", help="Trials of a driver at once; N/min: begun a minute."
+)
+@click.option(
+    "--priority", "priorities", multiple=True, metavar="NAME=N", help="Higher first; NAME is an agent or a case."
+)
+@click.option("--retry-dead", is_flag=True, help="Run the trials of --run-id again that could not be ended.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON and nothing else.")
 @click.option("--junit", type=click.Path(path_type=Path), default=None, help="Also write JUnit XML to this file.")
 def command(
@@ -71,7 +93,11 @@ def command(
     run_id: str | None,
     max_usd: float | None,
     max_minutes: float | None,
+    max_trial_s: float,
+    limits: tuple[str, ...],
+    priorities: tuple[str, ...],
     *,
+    retry_dead: bool,
     as_json: bool,
     junit: Path | None,
 ) -> int:
@@ -83,12 +109,15 @@ def command(
     with redirect_stdout(sys.stderr):  # what a policy prints is none of our results
         suite = open_suite(suite_path)
         plan = make_plan(suite, RunRequest(select, agents, repeat, seed))
+        policy = read_policy(plan, limits, priorities, max_trial_s)
         folder = open_run(suite, plan, out, run_id)
+        if retry_dead:
+            _retry_dead(folder, plan, named=run_id is not None)
         try:
-            with _progress(plan, quiet=as_json) as told:
+            with _progress(plan, quiet=as_json) as told, _interruptible() as drain:
                 done = read_verdicts(folder, plan.run) if folder.verdicts.exists() else ()
                 budget = RunBudget(told, done, len(plan.trials), max_usd=max_usd, max_minutes=max_minutes)
-                summary = execute(folder, plan, jobs=jobs, told=budget)
+                summary = execute(folder, plan, jobs=jobs, told=budget, policy=policy, drain=drain)
         except (KeyboardInterrupt, UnackedError) as error:
             click.echo(_how_to_resume(folder), err=True)
             if isinstance(error, KeyboardInterrupt):
@@ -105,6 +134,31 @@ def command(
         write_junit(junit, lines, folder.name, partial(canaries.clean, "JUnit report"), suite_path=suite_path)
     tell_leaks(canaries)
     return ExitCode.FAIL if canaries.found else int(summary["exit_code"])
+
+
+def _retry_dead(folder: RunFolder, plan: Plan, *, named: bool) -> None:
+    if not named:
+        hint = "name it with --run-id"
+        raise SpecificationError([Problem(Place("--retry-dead"), "which run is meant is not said", hint)])
+    click.echo(f"to be run again: {', '.join(retry_dead_trials(folder, plan)) or 'nothing'}", err=True)
+
+
+@contextmanager
+def _interruptible() -> Iterator[Drain]:
+    """Let the first Ctrl-C end the run with the trials that are under way, and the second at once."""
+    drain = Drain()
+    before = signal.getsignal(signal.SIGINT)
+
+    def first(_number: int, _frame: FrameType | None) -> None:
+        drain.ask()
+        signal.signal(signal.SIGINT, before)
+        click.echo("ending with the trials that are under way; Ctrl-C again stops at once", err=True)
+
+    signal.signal(signal.SIGINT, first)
+    try:
+        yield drain
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager
@@ -184,14 +238,14 @@ def _print_run(
         screen.print(f"{line['trial']}{more}", style="bold")
         screen.print(findings_text(line, suite), soft_wrap=True)
         screen.print()
-    for text, style in _summary(plan, summary):
+    for text, style in _summary(plan, summary, dead_letters(folder)):
         screen.print(printable(text), style=style, soft_wrap=True)
     place = shlex.quote(str(folder.path))
     trial = caught[0]["trial"] if caught else lines[0]["trial"]
     screen.print(f"record: {folder.path}   (its story: unacked show {place} {trial})", soft_wrap=True)
 
 
-def _summary(plan: Plan, summary: Line) -> Iterator[tuple[str, str]]:
+def _summary(plan: Plan, summary: Line, dead: Sequence[TaskRecord]) -> Iterator[tuple[str, str]]:
     """Yield the lines below the table, each with its style."""
     counts = ", ".join(f"{count} {verdict}" for verdict, count in summary["verdicts"].items() if count)
     yield f"{summary['trials']} trials: {counts}; lucky {summary['lucky']}, unlucky {summary['unlucky']}", ""
@@ -204,6 +258,8 @@ def _summary(plan: Plan, summary: Line) -> Iterator[tuple[str, str]]:
             yield f"passed, although expected to fail: {entry['trial']}: remove its xfail ({entry['reason']})", "yellow"
         else:
             yield f"expected failure: {entry['trial']} {entry['verdict']}: {entry['reason']}", ""
+    for letter in dead:
+        yield f"{letter.status}: {letter.id}: {letter.error} (unacked run --run-id ... --retry-dead)", "red"
     for side in summary["unexercised"]:
         yield f"{side}: its fault never fired, for no agent", "yellow"
     for entry in summary["surprises"]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 
 from unacked.canonical import JSON
-from unacked.engine.run import Outcome
+from unacked.engine.trials import Outcome
 from unacked.errors import ExitCode, RecordError, UnackedError
 
 __all__ = ["RunBudget", "RunCutError"]

@@ -28,6 +28,8 @@ _TRIALS_PER_FOLDER = 1000
 _MANIFEST = ("run", "seed", "pins", "plan", "seal")
 _CHAINED = frozenset({"manifest.json", "verdicts.jsonl", ".lock"})
 """Files that are not in the seal's list: the seal itself, a chain, and the lock, which is always empty."""
+_JOURNAL = "journal.db"
+"""Where trials are, while the run is at work: no evidence, and SQLite changes the files when it only reads them."""
 _ENVIRONMENT = ("h11", "httpcore2", "httpx2", "networkx", "pydantic", "PyYAML")
 
 
@@ -61,6 +63,11 @@ class RunFolder:
     def summary(self) -> Path:
         """The run in numbers."""
         return self.path / "summary.json"
+
+    @property
+    def journal(self) -> Path:
+        """The states of the trials; it is no evidence, so it is not sealed."""
+        return self.path / _JOURNAL
 
     @property
     def _manifest(self) -> Path:
@@ -211,7 +218,7 @@ class RunFolder:
             if path.is_symlink() or not (path.is_file() or path.is_dir()):
                 raise RecordError(f"{path}: is no plain file; nothing in a run is")
             chained = name in _CHAINED or (name.startswith("events/") and path.suffix == ".jsonl")
-            if path.is_file() and not chained and not name.startswith("reports/"):
+            if path.is_file() and not chained and not name.startswith(("reports/", _JOURNAL)):
                 digests[name] = file_digest(path)
         return digests
 

@@ -1,151 +1,85 @@
-"""Running a plan: trials in order of the plan, over one or more processes, each verdict kept as it comes.
+"""Running a plan: over one or more processes, each verdict kept in the order of the plan.
 
-The run folder is the truth. What stands in ``verdicts.jsonl`` is done and is never run again; a trial
-that was interrupted is run again in a fresh world, and its partial record is kept beside as aborted.
+The run folder is the truth. What stands in ``verdicts.jsonl`` is done and is never run again; a trial that was
+interrupted is run again in a fresh world, and its partial record is kept beside as aborted. The journal beside it
+knows which trials were begun, and keeps the outcomes whose turn has not come.
+
+With one job trials run in this process, and one that takes too long is interrupted by a signal; with more they run in
+worker processes, which are killed for it. A worker that ends by itself costs the trial it was in one attempt; after
+the last the trial is a dead letter: an ERROR with a record that says so.
 """
 
 from __future__ import annotations
 
-import datetime as dt
-import itertools
-import multiprocessing
-import os
-import re
 import signal
-import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager, suppress
+from functools import cached_property
+from types import FrameType
 
-from unacked import __version__
-from unacked.agents import package_of
 from unacked.canonical import JSON
-from unacked.claims import judge_trial
-from unacked.engine.folder import FORMAT, RunFolder, environment
-from unacked.engine.garbage import settle_garbage
-from unacked.engine.leaks import Canaries, TrialCanaries, clean_summary, clean_verdict
-from unacked.engine.lines import cut_unfinished
-from unacked.engine.plan import Plan, identity, make_plan
+from unacked.engine.dispatch import Dispatch, Policy
+from unacked.engine.folder import RunFolder
+from unacked.engine.journal import TrialJournal
+from unacked.engine.leaks import Canaries, clean_summary
+from unacked.engine.lines import LineFile, cut_unfinished
+from unacked.engine.plan import Plan
 from unacked.engine.summary import summarize
-from unacked.engine.usage import model_use, turns_taken
-from unacked.engine.verdicts import Verdicts, verdict_line
-from unacked.errors import ExitCode, HarnessError, Place, Problem, RecordError, SpecificationError
+from unacked.engine.trials import Outcome, lost_trial, run_bench, run_trial
+from unacked.engine.verdicts import Verdicts
+from unacked.engine.workers import Died, Overdue, Pool
+from unacked.errors import HarnessError, UnackedError
 from unacked.guard import guarded
-from unacked.suite import Suite, load_suite
+from unacked.orchestrator import Event
+from unacked.suite import load_suite
 from unacked.trial import Bench, TrialPlan
 
-__all__ = ["Outcome", "execute", "open_run"]
+__all__ = ["Drain", "execute"]
 
-_CHUNK = 16
-_RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_BATCH_S = 0.1
+"""How much work is claimed at once: fast trials share a transaction, slow ones are claimed one by one."""
 
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """One trial that is done: its line of ``verdicts.jsonl``, its raw errors, and what it cost, in seconds."""
-
-    line: dict[str, JSON]
-    diagnostics: Sequence[Mapping[str, JSON]]
-    wall_s: float
-    cpu_s: float
+_MOST = 32
+_POLL_S = 0.25
 
 
-def open_run(suite: Suite, plan: Plan, out: Path, run_id: str | None) -> RunFolder:
-    """Return the folder of a run: a new one, or the one named ``run_id`` if it holds this very plan.
+class Drain:
+    """Asked to stop in good order, a run begins no more trials and ends with those that are under way."""
 
-    Raises SpecificationError where the named run is of another plan, or the name is no name for a run.
-    """
-    folder = _fresh_folder(out, plan) if run_id is None else _named_folder(out, run_id)
-    with folder.locked():
-        if not folder.is_begun:
-            folder.write_manifest(_manifest(plan))
-        manifest = folder.manifest()
-        if manifest["run"] != plan.run:
-            changed = ", ".join(_changes(_identity(manifest), plan.identity))
-            raise _refused(folder, f"this run has another plan, so it cannot be resumed (changed: {changed})")
-        if manifest["seal"] is None:
-            folder.prepare(len(plan.trials))
-            folder.keep_suite(suite)
-            kept = make_plan(load_suite(folder.suite), plan.request)
-            if kept.run != plan.run:
-                raise RecordError(f"{folder.suite}: the run's own copy of the suite was changed; it cannot be resumed")
-    return folder
+    def __init__(self) -> None:
+        self._asked = False
+
+    def ask(self) -> None:
+        """Begin no more trials."""
+        self._asked = True
+
+    def asked(self) -> bool:
+        """Whether no more trials are to begin."""
+        return self._asked
 
 
-def _manifest(plan: Plan) -> dict[str, JSON]:
-    return {
-        "format": FORMAT,
-        "version": __version__,
-        "run": plan.run,
-        "seed": plan.request.seed,
-        "pins": plan.pins,
-        "plan": plan.as_json(),
-        "environment": environment(_packages(plan)),
-        "created": dt.datetime.now(tz=dt.UTC).isoformat(timespec="seconds"),
-        "seal": None,
-    }
-
-
-def _packages(plan: Plan) -> list[str]:
-    """The packages of the agents' drivers."""
-    drivers = sorted({pins["driver"] for pins in plan.pins["agents"].values()})
-    return list(dict.fromkeys(package for driver in drivers if (package := package_of(driver)) is not None))
-
-
-def _identity(manifest: Mapping[str, JSON]) -> dict[str, JSON]:
-    plan = manifest["plan"]
-    return identity(
-        manifest["pins"],
-        manifest["seed"],
-        plan["repeat"],
-        plan["agents"],
-        controls=plan["controls"],
-        rule=plan.get("rule"),
-    )
-
-
-def _named_folder(out: Path, run_id: str) -> RunFolder:
-    folder = RunFolder(out / run_id)
-    if not _RUN_ID.fullmatch(run_id):
-        raise _refused(folder, f"{run_id!r} is no name for a run", "use letters, digits, '.', '_' and '-', at most 100")
-    if not folder.claim() and not folder.is_begun and (strangers := folder.strangers()):
-        raise _refused(folder, f"this folder is no run: it holds {strangers[0]!r}")
-    return folder
-
-
-def _fresh_folder(out: Path, plan: Plan) -> RunFolder:
-    agents = "controls" if plan.controls else "-".join(plan.agents)[:40]
-    today = dt.datetime.now(tz=dt.UTC).date().isoformat()
-    base = f"{today}-{agents}-{plan.run[:8]}"
-    for number in itertools.count(1):
-        folder = RunFolder(out / (base if number == 1 else f"{base}-{number}"))
-        if folder.claim():
-            return folder
-    raise AssertionError("numbers do not end")
-
-
-def _refused(folder: RunFolder, message: str, hint: str = "choose another --run-id") -> SpecificationError:
-    return SpecificationError([Problem(Place(str(folder.path)), message, hint)])
-
-
-def execute(folder: RunFolder, plan: Plan, *, jobs: int, told: Callable[[Outcome], None]) -> dict[str, JSON]:
+def execute(
+    folder: RunFolder,
+    plan: Plan,
+    *,
+    jobs: int,
+    told: Callable[[Outcome], None],
+    policy: Policy = Policy(),  # noqa: B008 - a frozen value
+    drain: Drain | None = None,
+) -> dict[str, JSON]:
     """Run what is not done yet, seal the record, and return the summary.
 
-    ``told`` hears of every outcome in the order of the plan. An interruption or a HarnessError leaves
-    the record as it is, to be resumed by the same call.
+    ``told`` hears of every outcome in the order of the plan. An interruption, a drain (it ends in KeyboardInterrupt
+    too) or a HarnessError leave the record as it is, to be resumed by the same call.
     """
     with folder.locked():
         if folder.manifest()["seal"] is None:
             verdicts = Verdicts(folder, plan.run)
             try:
-                with guarded() as watch:
-                    _keep(folder, plan, verdicts, told, jobs=jobs)
+                with guarded() as watch, TrialJournal(folder, plan, verdicts.done) as journal:
+                    _Run(folder, plan, verdicts, journal, policy, drain or Drain()).keep(told, jobs)
             finally:
                 verdicts.close()
             if watch.refused:
@@ -156,109 +90,183 @@ def execute(folder: RunFolder, plan: Plan, *, jobs: int, told: Callable[[Outcome
         return folder.read_json(folder.summary)
 
 
-def _keep(folder: RunFolder, plan: Plan, verdicts: Verdicts, told: Callable[[Outcome], None], *, jobs: int) -> None:
-    """Run the trials that are left, and write every outcome down before anybody hears of it."""
-    finished, left = plan.trials[: verdicts.done], plan.trials[verdicts.done :]
-    for path in (folder.diagnostics, folder.timings):
-        cut_unfinished(path, {trial.name for trial in finished})
-    with folder.appending(folder.timings) as timings, folder.appending(folder.diagnostics, private=True) as raw:
-        for outcome in _outcomes(folder, left, jobs):
-            trial = outcome.line["trial"]
-            for entry in outcome.diagnostics:
-                raw.write({"trial": trial, **entry})
-            verdicts.append(outcome.line)
-            timings.write({"trial": trial, "wall_s": outcome.wall_s, "cpu_s": outcome.cpu_s})
-            told(outcome)
+class _Run:
+    """One part of a run: from where it stands to its end, or to where it is interrupted."""
+
+    def __init__(
+        self, folder: RunFolder, plan: Plan, verdicts: Verdicts, journal: TrialJournal, policy: Policy, drain: Drain
+    ) -> None:
+        self._folder, self._plan, self._verdicts, self._journal = folder, plan, verdicts, journal
+        self._policy, self._drain = policy, drain
+        drivers = {name: str(pins["driver"]) for name, pins in plan.pins["agents"].items()}
+        self._dispatch = Dispatch(journal.left, policy, drivers)
+        self._mean_s = _BATCH_S
+
+    @cached_property
+    def _bench(self) -> Bench:
+        return run_bench(self._folder)
+
+    def keep(self, told: Callable[[Outcome], None], jobs: int) -> None:
+        """Run the trials that are left, and write every outcome down, in the order of the plan."""
+        folder, verdicts = self._folder, self._verdicts
+        finished = {trial.name for trial in self._plan.trials[: verdicts.done]}
+        for path in (folder.diagnostics, folder.timings):
+            cut_unfinished(path, finished)
+        steps = self._steps(jobs)
+        try:
+            with folder.appending(folder.timings) as timings, folder.appending(folder.diagnostics, private=True) as raw:
+                for outcome in self._in_order(steps):
+                    self._write(outcome, timings, raw)
+                    told(outcome)
+        except UnackedError:
+            self._drain.ask()
+            with suppress(UnackedError):  # what went wrong first is told
+                for _ in steps:
+                    pass
+            raise
+        finally:
+            steps.close()
+            with suppress(HarnessError):  # what went wrong is told already
+                self._journal.interrupted()
+        if verdicts.done < len(self._plan.trials):
+            raise KeyboardInterrupt
+
+    def _in_order(self, steps: Iterator[None]) -> Iterator[Outcome]:
+        """Yield every outcome when its turn has come."""
+        ready, verdicts = self._journal.ready, self._verdicts
+        while verdicts.done < len(self._plan.trials):
+            while verdicts.done not in ready:
+                try:
+                    next(steps)
+                except StopIteration:
+                    return
+            yield ready.pop(verdicts.done)
+
+    def _write(self, outcome: Outcome, timings: LineFile, raw: LineFile) -> None:
+        trial = outcome.line["trial"]
+        for entry in outcome.diagnostics:
+            raw.write({"trial": trial, **entry})
+        self._verdicts.append(outcome.line)
+        timings.write({"trial": trial, "wall_s": outcome.wall_s, "cpu_s": outcome.cpu_s})
+
+    def _steps(self, jobs: int) -> Generator[None, None, None]:
+        """Run what is left; every step is a trial that ended, and the journal has heard of it."""
+        for trial in self._journal.given_up:
+            self._give_up(trial, "the run was killed again and again while it was under way")
+            yield
+        yield from self._here() if jobs == 1 else self._in_workers(jobs)
+
+    def _stride(self) -> int:
+        return max(1, min(_MOST, int(_BATCH_S / self._mean_s)))
+
+    def _here(self) -> Iterator[None]:
+        """Run trials in this process."""
+        while not self._drain.asked():
+            trials = self._dispatch.take(self._stride(), time.monotonic())
+            if not trials:
+                wait_s = self._dispatch.wait_s(time.monotonic())
+                if wait_s is None:
+                    return
+                time.sleep(min(wait_s, _POLL_S))
+            self._journal.claim(trials)
+            for trial in trials:
+                if self._drain.asked():
+                    return
+                self._run_here(trial)
+                yield
+
+    def _run_here(self, trial: TrialPlan) -> None:
+        began = time.perf_counter()
+        try:
+            with _alarm(self._policy.max_trial_s):
+                outcome = run_trial(self._bench, self._folder, trial)
+        except _OverdueError:
+            del self._bench  # it was left in the middle of something
+            self._overdue(trial, time.perf_counter() - began)
+        else:
+            self._succeeded(trial, outcome)
+
+    def _in_workers(self, jobs: int) -> Iterator[None]:
+        """Run trials in processes of their own."""
+        pool = Pool(self._folder, jobs, max_trial_s=self._policy.max_trial_s)
+        try:
+            while True:
+                if not self._drain.asked():
+                    self._hand_out(pool)
+                if not any(worker.trials for worker in pool.workers) and (
+                    self._drain.asked() or self._dispatch.wait_s(time.monotonic()) is None
+                ):
+                    return
+                for heard in pool.heard(_POLL_S):
+                    self._hear(heard)
+                    yield
+                for trial in pool.returned:
+                    self._journal.ended(trial, Event.INTERRUPTED, None)
+                self._dispatch.back(reversed(pool.returned))
+                pool.returned.clear()
+        finally:
+            pool.close()
+
+    def _hand_out(self, pool: Pool) -> None:
+        """Give every worker that has next to nothing left something to do, in one batch of the journal."""
+        now, stride = time.monotonic(), self._stride()
+        given = [
+            (worker, trials)
+            for worker in pool.workers
+            if len(worker.trials) < stride / 2 and (trials := self._dispatch.take(stride, now))
+        ]
+        if given:
+            self._journal.claim(trial for _, trials in given for trial in trials)
+            for worker, trials in given:
+                worker.give(trials)
+
+    def _hear(self, heard: Outcome | Died | Overdue) -> None:
+        if isinstance(heard, Outcome):
+            self._succeeded(self._plan.trials[heard.line["index"]], heard)
+        elif isinstance(heard, Overdue):
+            self._overdue(heard.trial, heard.wall_s)
+        elif (kills := self._journal.kills(heard.trial)) < self._policy.max_attempts:
+            self._journal.ended(heard.trial, Event.RECOVERED, None, recoveries=kills)
+            self._dispatch.back([heard.trial])
+        else:
+            self._give_up(heard.trial, f"its process ended {kills} times in the middle of it")
+
+    def _succeeded(self, trial: TrialPlan, outcome: Outcome) -> None:
+        self._mean_s += (outcome.wall_s - self._mean_s) / 8
+        self._dispatch.ended(trial)
+        self._journal.ended(trial, Event.SUCCEEDED, outcome)
+
+    def _overdue(self, trial: TrialPlan, wall_s: float) -> None:
+        told = f"it took more than {self._policy.max_trial_s:g} s of real time and was broken off"
+        self._dispatch.ended(trial)
+        self._journal.ended(trial, Event.TIMED_OUT, self._lost(trial, told, wall_s), error=told)
+
+    def _give_up(self, trial: TrialPlan, told: str) -> None:
+        self._dispatch.ended(trial)
+        self._journal.ended(trial, Event.GIVEN_UP, self._lost(trial, told, 0.0), dead=1, error=told)
+
+    def _lost(self, trial: TrialPlan, told: str, wall_s: float) -> Outcome:
+        return lost_trial(self._bench, self._folder, trial, told, wall_s)
 
 
-def _outcomes(folder: RunFolder, trials: Sequence[TrialPlan], jobs: int) -> Iterator[Outcome]:
-    if jobs == 1:
-        bench = _bench(folder)
-        for trial in trials:
-            yield run_trial(bench, folder, trial)
-        return
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_start_worker, initargs=(folder,))
-    try:
-        with _interrupts_held_back():
-            outcomes = pool.map(_run_in_worker, trials, chunksize=max(1, min(_CHUNK, len(trials) // (jobs * 4))))
-        yield from outcomes
-    except BrokenProcessPool:
-        raise HarnessError("a worker process ended unexpectedly; what was finished is kept") from None
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+class _OverdueError(KeyboardInterrupt):
+    """Raised in the middle of a trial; what lets a Ctrl-C through lets it through, too."""
 
 
 @contextmanager
-def _interrupts_held_back() -> Iterator[None]:
-    """Hold Ctrl-C back; the processes that start meanwhile never hear of it, for it is their parent's business."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+def _alarm(seconds: float) -> Iterator[None]:
+    """Break the block off after so many seconds of real time, by a signal; only a main thread can be reached so."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, _break_off)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
-_worker: list[Callable[[TrialPlan], Outcome]] = []
-_guards = ExitStack()  # of a worker, until its process ends
-
-
-def _start_worker(folder: RunFolder) -> None:
-    sys.stdout = sys.stderr  # what a policy prints is none of our results
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    _guards.enter_context(guarded())
-    _worker.append(partial(run_trial, _bench(folder), folder))
-
-
-def _end_with_parent() -> None:
-    """Wait for the first process to end and end too: one that was killed can tell nobody."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(ExitCode.ERROR)
-
-
-def _bench(folder: RunFolder) -> Bench:
-    bench = Bench(load_suite(folder.suite))
-    settle_garbage()
-    return bench
-
-
-def _run_in_worker(trial: TrialPlan) -> Outcome:
-    return _worker[0](trial)
-
-
-def run_trial(bench: Bench, folder: RunFolder, trial: TrialPlan) -> Outcome:
-    """Run and judge one trial into a run folder."""
-    wall, cpu = time.perf_counter(), time.process_time()
-    events = folder.events(trial.index, trial.name)
-    _set_aside(events)
-    record = bench.run(trial, events)
-    verdict = judge_trial(bench.suite.cases[trial.case].side(twin=trial.twin, place=trial.place), record.history)
-    told = clean_verdict(TrialCanaries.of(trial), verdict)
-    line = verdict_line(trial, told, record.head, record.diagnostics)
-    line["turns"] = turns_taken(record.history)
-    use = model_use(record.history)
-    if use is not None:
-        line["model"] = use
-    return Outcome(line, record.diagnostics, round(time.perf_counter() - wall, 6), round(time.process_time() - cpu, 6))
-
-
-def _set_aside(path: Path) -> None:
-    """Keep the partial file of a trial that was interrupted under another name."""
-    number = 1
-    while path.exists():
-        aborted = path.with_suffix(f".aborted-{number}")
-        if not aborted.exists():
-            path.rename(aborted)
-        number += 1
-
-
-def _changes(stored: Mapping[str, JSON], present: Mapping[str, JSON], way: str = "") -> Iterator[str]:
-    """Yield the ways to everything that differs, such as ``agents.careful.prompt``."""
-    for key in sorted({*stored, *present}):
-        before, after = stored.get(key), present.get(key)
-        if isinstance(before, dict) and isinstance(after, dict):
-            yield from _changes(before, after, f"{way}{key}.")
-        elif before != after:
-            yield f"{way}{key}"
+def _break_off(_number: int, _frame: FrameType | None) -> None:
+    raise _OverdueError

@@ -208,6 +208,20 @@ class Journal:
             self.note(task, event.value, state=following.value, **told, **detail)
         return following
 
+    def keep(self, task: str, result: JSON) -> None:
+        """Keep a result for a task, whatever its state."""
+        with self.transaction():
+            self._db.execute("update task set result=? where run=? and id=?", (dumps(result), self.run, task))
+
+    def forget(self, task: str, why: str) -> None:
+        """Let a task be as if it had never been run; for whoever keeps results elsewhere, and lost this one."""
+        with self.transaction():
+            self._db.execute(
+                "update task set state='PENDING', result=null, error=null, reason=null, dead=0 where run=? and id=?",
+                (self.run, task),
+            )
+            self.note(task, "forgotten", state=State.PENDING.value, why=why)
+
     def begin_step(self, task: str, key: str, name: str, given: str) -> None:
         """Note that a step which has an effect is about to begin; ``given`` is its arguments as canonical JSON."""
         with self.transaction():

@@ -144,6 +144,15 @@ class Reader:
         """Return every task by name, in the order of the plan."""
         return {row[0]: _task(row) for row in self._db.execute(f"{_TASK} order by number", (self._run,))}
 
+    def counts(self) -> dict[str, int]:
+        """Return how many tasks are in each state."""
+        return dict(self._db.execute("select state, count(*) from task where run=? group by state", (self._run,)))
+
+    def ended_badly(self) -> list[TaskRecord]:
+        """Return the tasks that failed, timed out or were cancelled, in the order of the plan."""
+        bad = f"{_TASK} and state in ('FAILED', 'TIMED_OUT', 'CANCELLED') order by number"
+        return [_task(row) for row in self._db.execute(bad, (self._run,))]
+
     def dead_letters(self) -> list[TaskRecord]:
         """Return the tasks that were given up after all of their attempts, in the order of the plan."""
         return [_task(row) for row in self._db.execute(f"{_TASK} and dead order by number", (self._run,))]

@@ -95,6 +95,10 @@ class Bench:
         load_extras(self.suite.cases[plan.case])
         return _Trial(self, plan, events).run()
 
+    def record_lost(self, plan: TrialPlan, events: Path, trouble: str) -> TrialRecord:
+        """Record a trial that was broken off for good in the file ``events``: it began, and ended in ``trouble``."""
+        return _Trial(self, plan, events).lost(trouble)
+
 
 class _Trial:
     def __init__(self, bench: Bench, plan: TrialPlan, events: Path) -> None:
@@ -132,6 +136,12 @@ class _Trial:
                 end["leaks"] = leaks
             self._recorder.emit("trial_end", detail=end)
             return TrialRecord(self._recorder.history(), self._recorder.close(), self._diagnostics.entries)
+
+    def lost(self, trouble: str) -> TrialRecord:
+        with closing(self._recorder):
+            self._recorder.emit("trial_begin", detail=self._beginning())
+            self._recorder.emit("trial_end", detail={"before": {}, "world": {}, "reason": "crash", "trouble": trouble})
+            return TrialRecord(self._recorder.history(), self._recorder.close(), ())
 
     def _work(self, end: dict[str, JSON]) -> Ending:
         """Let the agent work; returns how that ended, and notes in ``end`` the remote state before and after."""

@@ -1,0 +1,170 @@
+"""Where every trial of a run is: an orchestrator's journal, written in batches.
+
+The record is the truth, the journal is what makes going on cheap and sure: which trials were begun, how often one
+took its process with it, and the outcomes whose turn in ``verdicts.jsonl`` had not come. A trial is entered as begun
+before it begins; of what ended since the last batch the record tells.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from types import TracebackType
+from typing import Self
+
+from unacked.canonical import JSON
+from unacked.engine.folder import RunFolder
+from unacked.engine.plan import Plan
+from unacked.engine.trials import Outcome
+from unacked.errors import HarnessError
+from unacked.orchestrator import Event, Journal, State
+from unacked.orchestrator.lifecycle import FINAL
+from unacked.trial import TrialPlan
+
+__all__ = ["TrialJournal"]
+
+_FLUSH_S = 1.0
+_MAX_KILLS = 10
+"""How often a trial may be under way when the whole run is killed; that is seldom its own doing."""
+
+
+class TrialJournal:
+    """The journal of one run, open for writing.
+
+    ``ready`` are outcomes by index whose turn has not come; ``left`` the trials that are to be run; ``given_up`` those
+    that were under way too often when the run was killed.
+    """
+
+    def __init__(self, folder: RunFolder, plan: Plan, done: int) -> None:
+        self._folder = folder
+        try:
+            folder.journal.touch(mode=0o600)  # it holds raw errors
+        except OSError as error:
+            raise HarnessError(f"{folder.journal}: cannot be written: {error.strerror}") from None
+        self._journal = Journal(folder.journal, plan.run, plan.run)
+        self._journal.add_tasks(trial.name for trial in plan.trials)
+        self._kills: Counter[str] = Counter()
+        self._states: dict[str, State] = {}
+        self._waiting: list[tuple[TrialPlan, Event, dict[str, JSON], dict[str, JSON]]] = []
+        self._flushed_s = time.monotonic()
+        self.ready: dict[int, Outcome] = {}
+        self.left: list[TrialPlan] = []
+        self.given_up: list[TrialPlan] = []
+        self._take_stock(plan, done)
+
+    def _take_stock(self, plan: Plan, done: int) -> None:
+        """Bring the journal up to the record, and sort the trials by what is to be done with them."""
+        records = self._journal.read.tasks()
+        with self._journal.transaction():
+            for trial in plan.trials:
+                record = records[trial.name]
+                self._states[trial.name], self._kills[trial.name] = record.state, record.recoveries
+                if trial.index < done:
+                    self._catch_up(trial)
+                elif record.state in FINAL and record.result is not None:
+                    self.ready[trial.index] = Outcome(**record.result)
+                else:
+                    self._take_up(trial)
+
+    def _catch_up(self, trial: TrialPlan) -> None:
+        """A trial whose verdict is in the record has ended, whatever the journal last heard of it."""
+        if self._states[trial.name] is State.PENDING:
+            self._move(trial, Event.START)
+        if self._states[trial.name] is State.RUNNING:
+            self._move(trial, Event.SUCCEEDED)
+
+    def _take_up(self, trial: TrialPlan) -> None:
+        """A trial that is not in the record is run; it is given up if it was under way too often."""
+        state = self._states[trial.name]
+        if state in FINAL:
+            self._journal.forget(trial.name, "its verdict is not in the record")
+            self._states[trial.name] = State.PENDING
+        elif state is State.RUNNING and not self._was_under_way(trial):
+            self._move(trial, Event.INTERRUPTED)
+        elif state is State.RUNNING:
+            kills = self._kills[trial.name] = self._kills[trial.name] + 1
+            if kills > _MAX_KILLS:
+                self.given_up.append(trial)
+                return
+            self._move(trial, Event.RECOVERED, {"recoveries": kills})
+        self.left.append(trial)
+
+    def _was_under_way(self, trial: TrialPlan) -> bool:
+        """Whether a trial had begun and not ended: its record stands there without an end."""
+        try:
+            last = self._folder.events(trial.index, trial.name).read_bytes().rpartition(b"\n")[0].rpartition(b"\n")[2]
+        except OSError:
+            return False
+        return b'"event":"trial_end"' not in last
+
+    def _move(self, trial: TrialPlan, event: Event, columns: Mapping[str, JSON] | None = None, **detail: JSON) -> None:
+        name = trial.name
+        self._states[name] = self._journal.move(name, self._states[name], event, columns=columns or {}, **detail)
+
+    def kills(self, trial: TrialPlan) -> int:
+        """Count one more process that a trial took with it, and return how many that makes."""
+        self._kills[trial.name] += 1
+        return self._kills[trial.name]
+
+    def claim(self, trials: Iterable[TrialPlan]) -> None:
+        """Enter trials as begun, before they begin, and all that waits to be written."""
+        self._waiting.extend((trial, Event.START, {}, {}) for trial in trials)
+        self.flush()
+
+    def ended(self, trial: TrialPlan, event: Event, outcome: Outcome | None, **columns: JSON) -> None:
+        """Enter how a trial ended, with the next batch."""
+        detail: dict[str, JSON] = {}
+        if outcome is not None:
+            self.ready[trial.index] = outcome
+            usd = outcome.line.get("model", {}).get("usd")
+            detail = {"duration_s": outcome.wall_s, "verdict": outcome.line["verdict"]}
+            if usd is not None:
+                detail["usd"] = usd
+        self._waiting.append((trial, event, columns, detail))
+        if time.monotonic() - self._flushed_s > _FLUSH_S:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what waits, in one transaction."""
+        self._flushed_s = time.monotonic()
+        if not self._waiting:
+            return
+        with self._journal.transaction():
+            for trial, event, columns, detail in self._waiting:
+                outcome = self.ready.get(trial.index)
+                kept = {} if outcome is None or event is Event.START else {"result": outcome.as_json()}
+                self._move(trial, event, {**columns, **kept}, **detail)
+        self._waiting.clear()
+
+    def interrupted(self) -> None:
+        """Enter everything that was begun and did not end as interrupted."""
+        self.flush()
+        with self._journal.transaction():
+            for name, state in self._states.items():
+                if state is State.RUNNING:
+                    self._states[name] = self._journal.move(name, state, Event.INTERRUPTED)
+
+    def rewind(self, outcomes: Sequence[Outcome], again: Collection[str]) -> None:
+        """Keep the outcomes of a run that is opened once more; trials in ``again`` are begun anew."""
+        with self._journal.transaction():
+            for outcome in outcomes:
+                if outcome.line["trial"] not in again:
+                    self._journal.keep(outcome.line["trial"], outcome.as_json())
+            for name in again:
+                state = self._states[name]
+                if state in (State.FAILED, State.TIMED_OUT):
+                    columns: dict[str, JSON] = {"recoveries": 0, "dead": 0, "error": None, "result": None}
+                    self._states[name] = self._journal.move(name, state, Event.RETRY, columns=columns)
+
+    def close(self) -> None:
+        """Close the journal."""
+        self._journal.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
