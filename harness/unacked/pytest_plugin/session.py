@@ -10,7 +10,7 @@ from pathlib import Path
 from unacked.canonical import JSON
 from unacked.document import read_yaml
 from unacked.engine import Canaries, RunFolder, RunRequest, expected_of_control, make_plan
-from unacked.engine.run import run_trial
+from unacked.engine.trials import run_trial
 from unacked.errors import Place, Problem, SpecificationError
 from unacked.fixtures import FixtureBench, FixtureResult, LoadedFixture, load_fixtures
 from unacked.graph import Verdict
