@@ -47,7 +47,7 @@ class Claim:
     @property
     def verdict(self) -> Verdict:
         """The worst of the findings; PASS where there is none."""
-        return Verdict.worst(finding.verdict for finding in self.findings)
+        return Verdict.worst([finding.verdict for finding in self.findings]) if self.findings else Verdict.PASS
 
     @classmethod
     def of(cls, name: str, findings: Iterable[Finding]) -> Claim:

@@ -22,10 +22,12 @@ def misses_its_fault(brief: Brief, history: History, expected: ExpectedResult) -
 
 
 def _is_receipt(event: Event, fault: Fault) -> bool:
-    expected = {"point": fault.point.value, "action": fault.action.name, "committed": fault.commits}
-    nth = event.detail.get("nth", 0)
+    told = event.detail
+    nth = told.get("nth", 0)
     return (
         event.operation == fault.operation
-        and all(event.detail.get(name) == value for name, value in expected.items())
-        and (nth >= fault.nth if fault.persistent else nth == fault.nth)
+        and told.get("point") == fault.point.value
+        and told.get("action") == fault.action.name
+        and told.get("committed") == fault.commits
+        and bool(nth >= fault.nth if fault.persistent else nth == fault.nth)
     )

@@ -109,7 +109,8 @@ def _model_calls(history: History) -> Iterator[Finding]:
 def _ids(brief: Brief, history: History) -> Iterator[Finding]:
     dispatched = Counter(event.id for event in history.named("dispatch_started"))
     received = Counter(event.id for event in history.named("remote_received"))
-    known = {call_of(event.id) for event in history.named("signed_in", "gate_asked", "dispatch_started") if event.id}
+    sent = (*history.named("signed_in"), *history.named("gate_asked"), *history.named("dispatch_started"))
+    known = {call_of(event.id) for event in sent if event.id}
     yield from _sent_again(brief, history)
     for correlation_id, count in dispatched.items():
         if count > 1:

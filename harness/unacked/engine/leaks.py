@@ -113,7 +113,8 @@ class Canaries:
 def clean_verdict(canaries: TrialCanaries, verdict: TrialVerdict) -> dict[str, JSON]:
     """Return a verdict as JSON; where it quotes a canary, without it and with a finding more."""
     value = verdict.as_json()
-    if not BEGINNING.leaks_in(value):
+    # All that a verdict quotes stands in its final claim and its findings; the rest are the harness's own words.
+    if not BEGINNING.leaks_in([verdict.final, *(finding.as_json() for finding in verdict.findings)]):
         return value
     scanner = Scanner(canaries.secrets())
     if not scanner.leaks_in(value):
