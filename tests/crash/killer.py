@@ -52,8 +52,8 @@ class Killer:
             if self._lines % self._every_line == 0:
                 self.hit()
 
-        Journal.transaction = killing  # type: ignore[method-assign]
-        Verdicts.append = appending  # type: ignore[method-assign]
+        setattr(Journal, "transaction", killing)  # noqa: B010 - a method of a class is replaced
+        setattr(Verdicts, "append", appending)  # noqa: B010 - likewise
 
 
 def run(suite: Path, out: Path, repeat: int, at: int, every_line: int) -> None:

@@ -20,7 +20,8 @@ def swept(tmp_path: Path, *, repeat: int, first: int, step: int, every_line: int
     suite.keep("C05-", "E01")
     undisturbed, plan = finished_run(suite.path, tmp_path / "quiet", agents=("careful", "reckless"), repeat=repeat)
     numbers = map(str, (repeat, first, step, every_line))
-    command = [sys.executable, Path(__file__).with_name("killer.py"), suite.path, tmp_path / "runs", *numbers]
+    killer = Path(__file__).with_name("killer.py")
+    command = [sys.executable, str(killer), str(suite.path), str(tmp_path / "runs"), *numbers]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=550)
     kills = [json.loads(line) for line in done.stdout.splitlines()]
     for kill in kills:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict
 from types import TracebackType
 from typing import Self
 
@@ -17,6 +18,7 @@ from unacked.canonical import JSON
 from unacked.engine.folder import RunFolder
 from unacked.engine.plan import Plan
 from unacked.engine.trials import Outcome
+from unacked.engine.verdicts import Mark, Verdicts
 from unacked.errors import HarnessError
 from unacked.orchestrator import Event, Journal, State
 from unacked.orchestrator.lifecycle import FINAL
@@ -25,6 +27,7 @@ from unacked.trial import TrialPlan
 __all__ = ["TrialJournal"]
 
 _FLUSH_S = 1.0
+_MARK = "verdicts_written"
 _MAX_KILLS = 10
 """How often a trial may be under way when the whole run is killed; that is seldom its own doing."""
 
@@ -36,8 +39,8 @@ class TrialJournal:
     that were under way too often when the run was killed.
     """
 
-    def __init__(self, folder: RunFolder, plan: Plan, done: int) -> None:
-        self._folder = folder
+    def __init__(self, folder: RunFolder, plan: Plan) -> None:
+        self._folder, self._plan = folder, plan
         try:
             folder.journal.touch(mode=0o600)  # it holds raw errors
         except OSError as error:
@@ -51,13 +54,19 @@ class TrialJournal:
         self.ready: dict[int, Outcome] = {}
         self.left: list[TrialPlan] = []
         self.given_up: list[TrialPlan] = []
-        self._take_stock(plan, done)
+        self._mark: Callable[[], Mark | None] = lambda: None
 
-    def _take_stock(self, plan: Plan, done: int) -> None:
+    def last_mark(self) -> Mark | None:
+        """Return how far the verdicts were found good when the last batch was written."""
+        entry = self._journal.read.last(_MARK)
+        return None if entry is None else Mark(**entry.detail)
+
+    def take_stock(self, verdicts: Verdicts) -> None:
         """Bring the journal up to the record, and sort the trials by what is to be done with them."""
+        self._mark, done = lambda: verdicts.mark, verdicts.done
         records = self._journal.read.tasks()
         with self._journal.transaction():
-            for trial in plan.trials:
+            for trial in self._plan.trials:
                 record = records[trial.name]
                 self._states[trial.name], self._kills[trial.name] = record.state, record.recoveries
                 if trial.index < done:
@@ -135,6 +144,9 @@ class TrialJournal:
                 outcome = self.ready.get(trial.index)
                 kept = {} if outcome is None or event is Event.START else {"result": outcome.as_json()}
                 self._move(trial, event, {**columns, **kept}, **detail)
+            mark = self._mark()
+            if mark is not None:
+                self._journal.note("", _MARK, **asdict(mark))
         self._waiting.clear()
 
     def interrupted(self) -> None:

@@ -59,15 +59,17 @@ def cut_unfinished(path: Path, done: Collection[str]) -> None:
     """Cut off what was written of trials that are not ``done``; raises HarnessError, RecordError."""
 
     def kept(data: bytes) -> int:
-        length = 0
-        for number, line in enumerate(data.split(b"\n")[:-1], start=1):
+        length = data.rfind(b"\n") + 1
+        while length:  # what is not done stands at the end
+            begin = data.rfind(b"\n", 0, length - 1) + 1
             try:
-                trial = loads(line)["trial"]
+                trial = loads(data[begin:length])["trial"]
             except (InvalidJSON, KeyError, TypeError):
+                number = data.count(b"\n", 0, length)
                 raise RecordError(f"{path}:{number}: is no line of this record") from None
-            if trial not in done:
+            if trial in done:
                 break
-            length += len(line) + 1
+            length = begin
         return length
 
     _cut(path, kept)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 from unacked.canonical import JSON, InvalidJSON, loads
@@ -15,7 +16,7 @@ from unacked.engine.folder import RunFolder
 from unacked.engine.journal import TrialJournal
 from unacked.engine.plan import Plan
 from unacked.engine.trials import Outcome
-from unacked.engine.verdicts import read_verdicts
+from unacked.engine.verdicts import Verdicts, read_verdicts
 from unacked.errors import HarnessError, RecordError
 from unacked.orchestrator import Reader, State, TaskRecord
 
@@ -41,7 +42,8 @@ def retry_dead(folder: RunFolder, plan: Plan) -> list[str]:
             again |= _opened_already(folder)
         if again:
             outcomes = list(_outcomes(folder, plan.run)) if folder.verdicts.exists() else []
-            with TrialJournal(folder, plan, len(outcomes)) as journal:
+            with TrialJournal(folder, plan) as journal, closing(Verdicts(folder, plan.run)) as verdicts:
+                journal.take_stock(verdicts)
                 journal.rewind(outcomes, again)
             _reopen(folder)
     return [trial.name for trial in plan.trials if trial.name in again]

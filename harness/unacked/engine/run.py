@@ -15,7 +15,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import cached_property
 from types import FrameType
 
@@ -76,12 +76,11 @@ def execute(
     """
     with folder.locked():
         if folder.manifest()["seal"] is None:
-            verdicts = Verdicts(folder, plan.run)
-            try:
-                with guarded() as watch, TrialJournal(folder, plan, verdicts.done) as journal:
+            with guarded() as watch, TrialJournal(folder, plan) as journal:
+                verdicts = Verdicts(folder, plan.run, journal.last_mark())
+                with closing(verdicts):
+                    journal.take_stock(verdicts)
                     _Run(folder, plan, verdicts, journal, policy, drain or Drain()).keep(told, jobs)
-            finally:
-                verdicts.close()
             if watch.refused:
                 raise HarnessError(f"outside of any trial, {watch.refused[0].told} was refused")
             summary = summarize(plan.as_json(), load_suite(folder.suite, run_code=False), verdicts.read())

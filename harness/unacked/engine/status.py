@@ -157,7 +157,7 @@ def _is_held(folder: RunFolder) -> bool:
 def run_log(folder: RunFolder, trial: str | None = None) -> Iterator[Entry]:
     """Yield what happened to the trials of a run, or to one of them, in order; raises RecordError."""
     with Reader.at(folder.journal, folder.manifest()["run"]) as reader:
-        yield from reader.log(trial)
+        yield from (entry for entry in reader.log(trial) if entry.task)
 
 
 @dataclass(frozen=True, slots=True)

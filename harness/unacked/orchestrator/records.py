@@ -180,8 +180,16 @@ class Reader:
             (self._run, after, *names),
         )
         trace = self.run().trace
-        for seq, run, name, kind, at, data in rows:
-            yield Entry(seq, run, trace, name, kind, at, loads(data))
+        for row in rows:
+            yield _entry(row, trace)
+
+    def last(self, kind: str) -> Entry | None:
+        """Return the last entry of a kind, None where there is none."""
+        row = self._db.execute(
+            "select seq, run, task, kind, at, data from event where run=? and kind=? order by seq desc limit 1",
+            (self._run, kind),
+        ).fetchone()
+        return None if row is None else _entry(row, self.run().trace)
 
 
 def check_layout(db: sqlite3.Connection, path: Path) -> None:
@@ -192,6 +200,11 @@ def check_layout(db: sqlite3.Connection, path: Path) -> None:
         raise RecordError(f"{path}: is no journal: {error}") from None
     if version != SCHEMA:
         raise RecordError(f"{path}: layout {version} of a journal is not readable by this version (it reads {SCHEMA})")
+
+
+def _entry(row: Sequence[Any], trace: str) -> Entry:
+    seq, run, task, kind, at, data = row
+    return Entry(seq, run, trace, task, kind, at, loads(data))
 
 
 def _task(row: Sequence[Any]) -> TaskRecord:

@@ -93,17 +93,21 @@ class ChainReader:
 
     ``head`` is the hash of the last line that was read. Raises RecordError, naming file and line, at the first
     line that was changed, is torn, or is missing; of an ``unfinished`` file a torn last line counts as not written.
+    ``behind`` begins later: behind so many bytes that are so many lines, the last of them with this hash.
     """
 
-    def __init__(self, path: Path, origin: str, *, unfinished: bool = False) -> None:
+    def __init__(
+        self, path: Path, origin: str, *, unfinished: bool = False, behind: tuple[int, int, str] | None = None
+    ) -> None:
         self._path = path
         self._unfinished = unfinished
-        self.head = _origin_hash(origin)
+        self._offset, self._lines, self.head = behind or (0, 0, _origin_hash(origin))
 
     def __iter__(self) -> Iterator[dict[str, JSON]]:
         try:
             with self._path.open("rb") as file:
-                for number, raw in enumerate(file, start=1):
+                file.seek(self._offset)
+                for number, raw in enumerate(file, start=self._lines + 1):
                     if self._unfinished and not raw.endswith(b"\n"):
                         return
                     try:
