@@ -133,7 +133,14 @@ def _missing_extra(error: ModuleNotFoundError) -> ExitCode:
     return ExitCode.USAGE
 
 
-_EXTRAS = {"scipy": "compare", "numpy": "compare", "jinja2": "report", "backports": "inspect", "mcp": "mcp"}
+_EXTRAS = {
+    "scipy": "compare",
+    "numpy": "compare",
+    "jinja2": "report",
+    "backports": "inspect",
+    "mcp": "mcp",
+    "opentelemetry": "otel",
+}
 """Libraries that only some commands need, and the extra that brings each."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import importlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -22,14 +23,19 @@ __all__ = ["command"]
 @click.argument("run")
 @click.argument("trial", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON lines.")
+@click.option("--otlp", "collector", metavar="URL", help="Send the attempts as spans there, and print nothing.")
 @out_option
-def command(run: str, trial: str | None, out: Path, *, as_json: bool) -> int:
+def command(run: str, trial: str | None, collector: str | None, out: Path, *, as_json: bool) -> int:
     """Show the step log of RUN: when each trial began, how it ended, what was tried again.
 
     With a TRIAL also every call of it, with input and output. Times of the log are wall-clock times, those of calls
     are seconds of the trial.
     """
     folder = find_run(run, out)
+    if collector is not None:
+        spans = importlib.import_module("unacked.cli.spans")  # the extra `otel`
+        click.echo(f"{spans.send(run_log(folder, trial), collector)} spans sent", err=True)
+        return ExitCode.PASS
     beginning, steps = ({}, []) if trial is None else calls(folder, trial)
     canaries = _canaries(folder, beginning)
     if folder.journal.is_file():
