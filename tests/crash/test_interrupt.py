@@ -71,12 +71,13 @@ def test_a_selection_after_two_dashes_stays_a_selection_and_the_half_record_is_k
 
 def test_ctrl_c_reaches_every_process_and_none_of_them_shouts(hurt: Hurt, tmp_path: Path) -> None:
     hurt.harm("os.killpg(0, signal.SIGINT)")
-    done = start(*hurt.arguments, "--run-id", "r", "--jobs", "2", cwd=tmp_path, start_new_session=True)
+    words = ("--run-id", "r", "--jobs", "2", "--repeat", "3")  # so many that some are left
+    done = start(*hurt.arguments, *words, cwd=tmp_path, start_new_session=True)
     assert (done.code, done.out) == (130, ""), done.err
     assert "Traceback" not in done.err
     assert typed(line_to_resume(done.err), tmp_path) == 1
-    assert verify(hurt.run()) == 4
-    assert record(hurt.run()) == hurt.undisturbed()
+    assert verify(hurt.run()) == 12
+    assert list(hurt.run().path.rglob("*.aborted-*")) == []
 
 
 def test_a_run_that_was_interrupted_can_be_shown_and_never_passes_a_check(hurt: Hurt, tmp_path: Path) -> None:

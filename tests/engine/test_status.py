@@ -59,7 +59,7 @@ def test_every_input_and_output_of_a_trial_is_found_by_the_names_of_run_and_tria
     assert beginning == {"case": "E01", "agent": "careful", "repeat": 1}
     assert [(call.operation, call.category) for call in steps][:2] == [
         ("create_record", "outcome_unknown"),
-        ("find_by_request_id", "ok"),
+        ("lookup_by_request_id", "ok"),
     ]
     assert steps[0].output is not None
     assert steps[0].output["category"] == "outcome_unknown"

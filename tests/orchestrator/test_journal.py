@@ -221,3 +221,19 @@ def test_an_argument_that_is_no_json_is_refused_by_the_name_of_its_step(desk: De
     (task,) = desk.run([Task("a", work)]).tasks.values()
     assert task.error is not None
     assert "an argument of step 'take' is not JSON: object is not JSON" in task.error
+
+
+def test_many_tasks_change_together_or_not_at_all(path: Path) -> None:
+    told: list[Entry] = []
+    with journal(path, told=told.append) as open_journal:
+        open_journal.add_tasks(["x", "y", "z"])
+        open_journal.move("z", State.PENDING, Event.START)
+        with pytest.raises(IllegalTransition):
+            open_journal.move_all(State.PENDING, Event.START, {"x": {}, "z": {}})
+        assert open_journal.read.tasks()["x"].state is State.PENDING
+        assert open_journal.move_all(State.PENDING, Event.START, {"x": {"by": 1}, "y": {}}) is State.RUNNING
+        assert open_journal.read.counts() == {"RUNNING": 3}
+    assert [(entry.task, dict(entry.detail)) for entry in told[1:]] == [
+        ("x", {"state": "RUNNING", "by": 1}),
+        ("y", {"state": "RUNNING"}),
+    ]

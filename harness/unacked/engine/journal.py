@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
+from itertools import groupby
 from types import TracebackType
 from typing import Self
 
@@ -31,6 +32,9 @@ _MARK = "verdicts_written"
 _MAX_KILLS = 10
 """How often a trial may be under way when the whole run is killed; that is seldom its own doing."""
 
+_Move = tuple[TrialPlan, Event, Mapping[str, JSON], Mapping[str, JSON]]
+"""A trial, what happens to it, the columns of the journal that change, and what the step log tells besides."""
+
 
 class TrialJournal:
     """The journal of one run, open for writing.
@@ -49,7 +53,7 @@ class TrialJournal:
         self._journal.add_tasks(trial.name for trial in plan.trials)
         self._kills: Counter[str] = Counter()
         self._states: dict[str, State] = {}
-        self._waiting: list[tuple[TrialPlan, Event, dict[str, JSON], dict[str, JSON]]] = []
+        self._waiting: list[_Move] = []
         self._flushed_s = time.monotonic()
         self.ready: dict[int, Outcome] = {}
         self.left: list[TrialPlan] = []
@@ -140,14 +144,33 @@ class TrialJournal:
         if not self._waiting:
             return
         with self._journal.transaction():
-            for trial, event, columns, detail in self._waiting:
-                outcome = self.ready.get(trial.index)
-                kept = {} if outcome is None or event is Event.START else {"result": outcome.as_json()}
-                self._move(trial, event, {**columns, **kept}, **detail)
+            for event, moves in groupby(self._waiting, self._alike):
+                if event is None:
+                    for move in moves:
+                        self._move_alone(*move)
+                else:
+                    self._move_together(event, {trial.name: detail for trial, _, _, detail in moves})
             mark = self._mark()
             if mark is not None:
                 self._journal.note("", _MARK, **asdict(mark))
         self._waiting.clear()
+
+    def _alike(self, move: _Move) -> Event | None:
+        """The event, if it changes nothing of a trial but its state; all of a kind are written at once then."""
+        trial, event, columns, _ = move
+        return event if not columns and (event is Event.START or trial.index not in self.ready) else None
+
+    def _move_together(self, event: Event, details: Mapping[str, Mapping[str, JSON]]) -> None:
+        (state,) = {self._states[name] for name in details}  # no event is known to two of the states that trials have
+        following = self._journal.move_all(state, event, details)
+        self._states.update(dict.fromkeys(details, following))
+
+    def _move_alone(
+        self, trial: TrialPlan, event: Event, columns: Mapping[str, JSON], detail: Mapping[str, JSON]
+    ) -> None:
+        outcome = None if event is Event.START else self.ready.get(trial.index)
+        kept = {} if outcome is None else {"result": outcome.as_json()}
+        self._move(trial, event, {**columns, **kept}, **detail)
 
     def interrupted(self) -> None:
         """Enter everything that was begun and did not end as interrupted."""

@@ -38,10 +38,10 @@ from unacked.trial import Bench, TrialPlan
 
 __all__ = ["Drain", "execute"]
 
-_BATCH_S = 0.1
+_BATCH_S = 0.2
 """How much work is claimed at once: fast trials share a transaction, slow ones are claimed one by one."""
 
-_MOST = 32
+_MOST = 64
 _POLL_S = 0.25
 
 
@@ -175,10 +175,10 @@ class _Run:
                 yield
 
     def _run_here(self, trial: TrialPlan) -> None:
-        began = time.perf_counter()
+        bench, began = self._bench, time.perf_counter()
         try:
             with _alarm(self._policy.max_trial_s):
-                outcome = run_trial(self._bench, self._folder, trial)
+                outcome = run_trial(bench, self._folder, trial)
         except _OverdueError:
             del self._bench  # it was left in the middle of something
             self._overdue(trial, time.perf_counter() - began)

@@ -17,7 +17,7 @@ import os
 import sqlite3
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -207,6 +207,34 @@ class Journal:
             told = {name: value for name, value in columns.items() if name != "result"}
             self.note(task, event.value, state=following.value, **told, **detail)
         return following
+
+    def move_all(self, state: State, event: Event, tasks: Mapping[str, Mapping[str, JSON]]) -> State:
+        """Let ``event`` happen to many tasks that are all in ``state``; each with the detail that the step log tells.
+
+        A tenth of the cost of as many moves. Raises IllegalTransition, where any of them is no longer in that state
+        too; nothing has changed then.
+        """
+        following = next_state(state, event)
+        with self.transaction():
+            rows = self._db.executemany(
+                "update task set state=? where run=? and id=? and state=?",
+                [(following.value, self.run, task, state.value) for task in tasks],
+            )
+            if rows.rowcount != len(tasks):
+                raise IllegalTransition(state, event)
+            self._note_all([(task, event.value, {"state": following.value, **tasks[task]}) for task in tasks])
+        return following
+
+    def _note_all(self, entries: Sequence[tuple[str, str, Mapping[str, JSON]]]) -> None:
+        if self._told is not None:
+            for task, kind, detail in entries:
+                self.note(task, kind, **detail)
+            return
+        at = self._wall()
+        self._db.executemany(
+            "insert into event(run, task, kind, at, data) values(?, ?, ?, ?, ?)",
+            [(self.run, task, kind, at, dumps(detail)) for task, kind, detail in entries],
+        )
 
     def keep(self, task: str, result: JSON) -> None:
         """Keep a result for a task, whatever its state."""
