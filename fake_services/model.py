@@ -13,14 +13,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from unacked.agents import Call, Task, load_policy
+from unacked.agents import Call, HandedOver, Task, load_policy
 from unacked.agents import Step as ScriptStep
 from unacked.canonical import JSON, InvalidJSON, dumps, loads
 from unacked.contract import Idempotency
 from unacked.services import Call as Asked
 from unacked.services import Field, RefusedError, Result, Route, SeedError, Service, Setting, check_seed
 from unacked.services.speech import APIS, Api, ApiRefusedError, Conversation, Made, Speech, Stop, server_sent
-from unacked.tools import REGISTRY
+from unacked.tools import HAND_OVER, REGISTRY
 from unacked.wire.message import Request, Response
 
 AGENTS = Path(__file__).resolve().parent.parent / "agents"
@@ -219,6 +219,9 @@ TASK = {
     "tools": Field((list,)),
     "script": Field((list,)),
     "idempotency": Field((dict,), required=False),
+    "handed": Field((list,), required=False),
+    "member": Field(required=False),
+    "compensates": Field(required=False),
 }
 
 
@@ -240,12 +243,21 @@ def build(seed: Mapping[str, JSON], setting: Setting) -> Service:
 
 def _task(given: Mapping[str, JSON]) -> Task:
     modes = given.get("idempotency") or {}
+    known = {**REGISTRY, HAND_OVER.operation.name: HAND_OVER.operation}
     tools = {
-        name: replace(REGISTRY[name], idempotency_mode=Idempotency(modes[name])) if name in modes else REGISTRY[name]
+        name: replace(known[name], idempotency_mode=Idempotency(modes[name])) if name in modes else known[name]
         for name in given["tools"]
     }
     script = [ScriptStep(name, arguments) for step in given["script"] for name, arguments in step.items()]
-    return Task(given["text"], tools, script=script)
+    handed = [HandedOver.told(told["from"], told if told["status"] else None) for told in given.get("handed") or ()]
+    return Task(
+        given["text"],
+        tools,
+        script=script,
+        handed=handed,
+        member=given.get("member") or "",
+        compensates=given.get("compensates"),
+    )
 
 
 def _nth(place: int, quirk: JSON) -> int:

@@ -22,23 +22,68 @@ Settled = tuple[str, Any]
 def act(task: Task) -> Moves[None]:
     """Work through the script; stop with an honest claim at the first step that cannot be settled."""
     known: dict[str, Any] = {}
+    status, detail = yield from take_over(task, known)
+    if status != "success":
+        yield Call(task.ending, {"status": status, "summary": detail} | told(task, known, status))
+        return
     for number, step in enumerate(task.script, start=1):
-        arguments = stable_ids(task.tools[step.operation], number) | step.resolved(known)
+        arguments = stable_ids(task, step, number) | step.resolved(known)
         if "ids" in arguments and not arguments["ids"]:
             continue
         status, detail = yield from settle(task, step, arguments)
         if status == "success" and detail.get("complete") is False:
             status, detail = yield from see_all(task, step, arguments, detail)
         if status != "success":
-            yield Call("finish", {"status": status, "summary": f"{step.operation}: {detail}"})
+            last = Step(step.operation, arguments)
+            yield Call(
+                task.ending,
+                {"status": status, "summary": f"{step.operation}: {detail}"} | told(task, known, status, last),
+            )
             return
         known.update(detail)
-    yield Call("finish", {"status": "success", "summary": "every step was confirmed"})
+    yield Call(task.ending, {"status": "success", "summary": "every step was confirmed"} | told(task, known))
 
 
-def stable_ids(operation: Operation, number: int) -> dict[str, str]:
+def take_over(task: Task, known: dict[str, Any]) -> Moves[Settled]:
+    """Take over what others know; find out first what became of the calls that they left unsettled."""
+    for handed in task.handed:
+        known.update(handed.facts)
+    for handed in task.handed:
+        status, detail = handed.status or "unknown", f"{handed.member} told {handed.status}: {handed.summary}"
+        for call in handed.unsettled if status == "unknown" else ():
+            status, detail = yield from settle_for_another(task, call)
+            if status != "success":
+                return status, f"{call.operation}: {detail}"
+            known.update(detail)
+        if status != "success" and task.compensates is None:
+            return ("unknown" if status == "unknown" else "failed"), detail
+    return "success", {}
+
+
+def settle_for_another(task: Task, call: Step) -> Moves[Settled]:
+    """Find out what became of a call that another made; where it is not there, make that very call once more."""
+    operation = task.tools.get(call.operation)
+    if operation is None or operation.reconcile not in task.tools:
+        return "unknown", "left unsettled, and nothing here can find out"
+    status, detail = yield from reconcile(task, operation, task.tools[operation.reconcile], call.arguments)
+    if status == "absent" and task.compensates is None and harmless_again(operation, call.arguments):
+        return (yield from settle(task, call, call.arguments))
+    return {"absent": "failed", "started": "unknown"}.get(status, status), detail
+
+
+def told(task: Task, known: Mapping[str, Any], status: str = "success", last: Step | None = None) -> dict[str, Any]:
+    """What those who come after need: the facts, and the very call whose outcome is not known."""
+    if task.ending != "hand_over":
+        return {}
+    open_call = last if status == "unknown" else None
+    unsettled = [{"operation": open_call.operation, "arguments": dict(open_call.arguments)}] if open_call else []
+    return {name: value for name, value in (("facts", dict(known)), ("unsettled", unsettled)) if value}
+
+
+def stable_ids(task: Task, step: Step, number: int) -> dict[str, str]:
     """Name the logical request once; every attempt carries the same names."""
-    ids = ((operation.request, f"req-{number}"), (operation.idempotency, f"key-{number}"))
+    operation, own = task.tools[step.operation], f"{task.member}-" if task.member else ""
+    ids = ((operation.request, f"{own}req-{number}"), (operation.idempotency, f"{own}key-{number}"))
     return {argument: value for argument, value in ids if argument is not None}
 
 
@@ -159,7 +204,7 @@ def give_time(task: Task, result: Result) -> Moves[None]:
 def find_out(task: Task, operation: Operation, arguments: Mapping[str, Any], result: Result) -> Moves[Settled]:
     """Find out what became of a write; "absent" says that the same request may be sent again."""
     found = ""
-    if result["retry"] in ("reconcile_first", "poll"):
+    if result["retry"] in ("reconcile_first", "poll") and result["reconcile"] in task.tools:
         found, detail = yield from reconcile(task, operation, task.tools[result["reconcile"]], arguments)
         if found != "started" and (found != "absent" or harmless_again(operation, arguments)):
             return found, detail

@@ -8,19 +8,36 @@ ATTEMPTS = 3
 
 
 def act(task: Task) -> Moves[None]:
-    """Work through the script; on any trouble send the step again with fresh ids."""
+    """Work through the script; on any trouble, also that of others, send the step again with fresh ids."""
     known: dict[str, Any] = {}
-    for number, step in enumerate(task.script, start=1):
+    for number, step in enumerate([*left_by_others(task, known), *task.script], start=1):
         for attempt in range(1, ATTEMPTS + 1):
             result = yield Call(step.operation, fresh_ids(task, step, f"{number}-{attempt}") | step.resolved(known))
             if result["ok"]:
                 known.update(result.get("result", {}))
                 break
-    yield Call("finish", {"status": "success", "summary": "done"})
+    facts = {"facts": known} if task.ending == "hand_over" and known else {}
+    yield Call(task.ending, {"status": "success", "summary": "done"} | facts)
+
+
+def left_by_others(task: Task, known: dict[str, Any]) -> list[Step]:
+    """Take over what others know, and whatever they left unsettled that the tools here can do."""
+    for handed in task.handed:
+        known.update(handed.facts)
+    steps = [step for handed in task.handed for step in handed.unsettled if step.operation in task.tools]
+    return [Step(step.operation, without_ids(task, step)) for step in steps]
+
+
+def without_ids(task: Task, step: Step) -> dict[str, Any]:
+    """What a step asks for, without the names that its first sender gave it."""
+    operation = task.tools[step.operation]
+    return {
+        name: value for name, value in step.arguments.items() if name not in (operation.request, operation.idempotency)
+    }
 
 
 def fresh_ids(task: Task, step: Step, name: str) -> dict[str, str]:
     """Name the request anew at every attempt: the mistake this agent exists to make."""
-    operation = task.tools[step.operation]
-    ids = ((operation.request, f"req-{name}"), (operation.idempotency, f"key-{name}"))
+    operation, own = task.tools[step.operation], f"{task.member}-" if task.member else ""
+    ids = ((operation.request, f"{own}req-{name}"), (operation.idempotency, f"{own}key-{name}"))
     return {argument: value for argument, value in ids if argument is not None}

@@ -5,4 +5,4 @@ from unacked.agents import Call, Moves, Task
 
 def act(task: Task) -> Moves[None]:
     """Refuse the task."""
-    yield Call("finish", {"status": "refused", "summary": f"not attempted: {task.text.strip()}"})
+    yield Call(task.ending, {"status": "refused", "summary": f"not attempted: {task.text.strip()}"})

@@ -18,6 +18,8 @@ __all__ = ["EVENTS", "Emit", "Event", "History", "call_of"]
 EVENTS: Mapping[str, str] = {
     "trial_begin": "the trial's pins, seed and task",
     "signed_in": "the tools used their credential once before the task began, and the service accepted it",
+    "member_begin": "a member of a team starts on its part: its agent, its tools, its task with what was handed over",
+    "member_end": "how a member's part ended; skipped where a compensation was not needed",
     "agent_next_call": "the agent asks for a call: operation, arguments, turn",
     "agent_message": "the agent wrote text instead of a call",
     "agent_erred": "what the model got wrong: an unknown tool, unreadable arguments, a truncated reply",
@@ -43,6 +45,7 @@ EVENTS: Mapping[str, str] = {
     "approval_requested": "a person is asked",
     "approval_decided": "the person's decision, or that nobody answered",
     "result": "the result as the agent sees it",
+    "handed_over": "what a member tells those who come after it: all that they learn of its work",
     "agent_finished": "the agent's final claim",
     "trial_end": "why the trial ended, and the remote state at that moment",
 }
@@ -53,7 +56,8 @@ class Event(NamedTuple):
     """One line of the record.
 
     ``time`` is virtual, in seconds since the trial began. ``id`` is the correlation id of the call that
-    the event belongs to. ``detail`` holds what only this kind of event has.
+    the event belongs to. ``detail`` holds what only this kind of event has. ``actor`` is the member of a team
+    at whose turn it happened; None where one agent works alone.
     """
 
     time: float
@@ -64,6 +68,7 @@ class Event(NamedTuple):
     category: str | None = None
     diagnostics_ref: str | None = None
     detail: Mapping[str, JSON] = MappingProxyType({})
+    actor: str | None = None
 
     def as_json(self) -> dict[str, JSON]:
         """Return the event as a JSON object; members that are absent are left out."""
@@ -80,6 +85,8 @@ class Event(NamedTuple):
             value["diagnostics_ref"] = self.diagnostics_ref
         if self.detail:
             value["detail"] = self.detail
+        if self.actor is not None:
+            value["actor"] = self.actor
         return value
 
     @classmethod
@@ -97,11 +104,11 @@ class Event(NamedTuple):
         if not _TEXT_OR_ABSENT.issuperset(map(type, words)):
             word = next(word for word in _WORDS if type(value.get(word)) not in _TEXT_OR_ABSENT)
             raise RecordError(f"the {word} of event {name!r} is not a text")
-        correlation_id, operation, target_class, category, reference = words
-        return cls(time, name, correlation_id, operation, target_class, category, reference, detail)
+        correlation_id, operation, target_class, category, reference, actor = words
+        return cls(time, name, correlation_id, operation, target_class, category, reference, detail, actor)
 
 
-_WORDS = ("id", "operation", "target_class", "category", "diagnostics_ref")
+_WORDS = ("id", "operation", "target_class", "category", "diagnostics_ref", "actor")
 _TEXT_OR_ABSENT = frozenset({str, type(None)})
 
 

@@ -14,13 +14,14 @@ from unacked.case import AgentFile
 from unacked.contract import Operation
 from unacked.errors import HarnessError
 from unacked.event import Emit
-from unacked.graph import BoundGraph
+from unacked.graph import HAND_OVER, BoundGraph
 
 __all__ = [
     "AgentDefinition",
     "BudgetSpentError",
     "Call",
     "Driver",
+    "HandedOver",
     "PastTurn",
     "Provider",
     "ProviderError",
@@ -29,6 +30,7 @@ __all__ = [
     "Session",
     "Step",
     "Task",
+    "own_server",
 ]
 
 
@@ -86,11 +88,48 @@ def _resolve(value: JSON, results: Mapping[str, JSON]) -> JSON:
 
 
 @dataclass(frozen=True, slots=True)
+class HandedOver:
+    """What a member of a team told those who come after it; no status where it ended without telling anything.
+
+    ``unsettled`` are the calls whose outcome it did not know.
+    """
+
+    member: str
+    status: str | None = None
+    summary: str = ""
+    facts: Mapping[str, JSON] = field(default_factory=dict)
+    unsettled: Sequence[Step] = ()
+
+    @classmethod
+    def told(cls, member: str, arguments: Mapping[str, JSON] | None) -> HandedOver:
+        """Read the arguments of ``hand_over``; what its contract leaves open may hold anything."""
+        if arguments is None:
+            return cls(member)
+        listed = [call for call in arguments.get("unsettled") or () if isinstance(call, dict)]
+        steps = [
+            Step(call["operation"], call["arguments"])
+            for call in listed
+            if isinstance(call.get("operation"), str) and isinstance(call.get("arguments"), dict)
+        ]
+        facts = arguments.get("facts") or {}
+        return cls(member, arguments["status"], arguments.get("summary") or "", facts, tuple(steps))
+
+    def as_json(self) -> dict[str, JSON]:
+        """Return it as those who come after are shown it."""
+        calls = [{"operation": step.operation, "arguments": dict(step.arguments)} for step in self.unsettled]
+        return {"from": self.member, "status": self.status, "summary": self.summary} | {
+            name: value for name, value in (("facts", dict(self.facts)), ("unsettled", calls)) if value
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Task:
-    """What the agent is given: the task and the tools.
+    """What the agent is given: the task and the tools; in a team also what those before it handed over.
 
     The rest is for agents without a model only: ``script`` is the way of the case when nothing goes wrong,
     ``behaviour`` what was recorded in an incident, ``graphs`` and ``effects`` what the agent will be judged by.
+    ``handed`` stands in the text too. ``member`` is the agent's place in the team, ``compensates`` whose work it is to
+    undo.
     """
 
     text: str
@@ -99,6 +138,14 @@ class Task:
     behaviour: Sequence[Step] = ()
     graphs: Sequence[BoundGraph] = ()
     effects: Mapping[str, Sequence[Mapping[str, JSON]]] = field(default_factory=dict)
+    handed: Sequence[HandedOver] = ()
+    member: str = ""
+    compensates: str | None = None
+
+    @property
+    def ending(self) -> str:
+        """The operation that ends the agent's part: ``finish``, or ``hand_over`` where others come after it."""
+        return HAND_OVER if HAND_OVER in self.tools else "finish"
 
 
 class ProviderError(HarnessError):
@@ -148,20 +195,28 @@ def _unkept(_: Mapping[str, JSON]) -> str:
 class Seat:
     """What a driver is given for one trial besides the task.
 
-    ``seed`` is all the randomness there is. ``emit`` and ``diagnose`` lead to the record, ``hide`` names a
-    secret that may stand in no sink, ``redact`` takes such secrets out of a text. ``provider`` is there
-    where a fake service takes the real one's place.
+    ``seed`` is all the randomness there is. ``member`` is the agent's place in a team, empty where it works alone.
+    ``emit`` and ``diagnose`` lead to the record, ``hide`` names a secret that may stand in no sink, ``redact`` takes
+    such secrets out of a text. ``provider`` is there where a fake service takes the real one's place.
     """
 
     seed: str = "0"
     case: str = ""
     side: str = ""
+    member: str = ""
     repeat: int = 1
     emit: Emit = _unheard
     diagnose: Callable[[Mapping[str, JSON]], str] = _unkept
     hide: Callable[[str], None] = _unheard
     redact: Callable[[str], str] = str
     provider: Provider | None = None
+
+
+def own_server(file: AgentFile, seat: Seat) -> tuple[str | None, str | None]:
+    """Return base URL and key of the server in the provider's place, for an agent that speaks to its model itself."""
+    if seat.provider is None:
+        return file.base_url, None
+    return f"{seat.provider.url}/v1", seat.provider.key
 
 
 class Session(Protocol):

@@ -20,6 +20,7 @@ from unacked.trail import TrialName, read_history
 
 __all__ = ["ReplayDriver", "contract_of"]
 
+_BEGINNINGS = ("trial_begin", "member_begin")
 _OF_THE_MODEL = ("model_called", "model_answered", "model_retried", "model_failed", "agent_erred")
 
 
@@ -55,6 +56,8 @@ class ReplayDriver:
         if not paths:
             raise HarnessError(f"{self._folder} holds no trial {trial}")
         history = read_history(paths[0], TrialName(self._run, trial, seat.case))
+        if seat.member:
+            history = History([event for event in history if event.actor == seat.member])
         session = _ReplaySession(history, seat, strict=self._recording.mode == "strict")
         session.compare_begin(task)
         return session
@@ -84,8 +87,8 @@ class _ReplaySession:
 
     def compare_begin(self, task: Task) -> None:
         """Raise HarnessError where task or tools are not those of the recording."""
-        begin: Mapping[str, Any] = next(self._history.named("trial_begin")).detail
-        same = begin["task"] == task.text and begin.get("contract") == contract_of(task)
+        begin: Mapping[str, Any] = next((event.detail for event in self._history.named(*_BEGINNINGS)), {})
+        same = begin.get("task") == task.text and begin.get("contract") == contract_of(task)
         if self._strict and not same:
             raise HarnessError("the recorded trial had another task or other tools; a lenient replay goes on")
 
@@ -116,7 +119,7 @@ class _ReplaySession:
         """Raise what ended the recorded trial, where that was no decision of the agent."""
         for event in self._history.named("model_failed"):
             raise ProviderError(event.detail["kind"], event.detail["told"])
-        for event in self._history.named("trial_end"):
+        for event in self._history.named("trial_end", "member_end"):
             if event.detail["reason"] == "cut" and "trouble" in event.detail:
                 raise BudgetSpentError(event.detail["trouble"])
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from unacked.case import CaseFile
 from unacked.contract import Operation
 from unacked.fault import Fault
-from unacked.graph import BoundGraph
+from unacked.graph import BoundGraph, Team
 
 __all__ = ["Brief", "side_name"]
 
@@ -29,6 +29,12 @@ class Brief:
 
     place: str = ""
     """Where the fault of a sweep acts; empty for a case that lists its faults."""
+    team: Team = field(default_factory=dict)
+    """The members by name; empty where one agent does the whole task."""
+
+    def offered(self, actor: str | None) -> Container[str]:
+        """Return the operations that were offered to whoever made a call."""
+        return self.team[actor].tools if actor is not None and actor in self.team else self.tools
 
     @property
     def name(self) -> str:

@@ -13,7 +13,10 @@ __all__ = ["Claim", "Finding"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that a claim found wrong. ``explanation`` is the long form, where there is one."""
+    """One thing that a claim found wrong.
+
+    ``explanation`` is the long form, where there is one. ``member`` is who of a team is to blame.
+    """
 
     rule: str
     verdict: Verdict
@@ -21,6 +24,7 @@ class Finding:
     observed: str
     remedy: str = ""
     explanation: str = ""
+    member: str = ""
 
     def as_json(self) -> dict[str, JSON]:
         """Return the finding as a JSON object."""
@@ -34,6 +38,8 @@ class Finding:
             value["remedy"] = self.remedy
         if self.explanation:
             value["explanation"] = self.explanation
+        if self.member:
+            value["member"] = self.member
         return value
 
 

@@ -76,6 +76,11 @@ class TrialVerdict:
         """The rule of the gravest finding; None for a clean PASS."""
         return self.findings[0].rule if self.findings else None
 
+    @property
+    def blame(self) -> str | None:
+        """Who of a team is to blame for the gravest finding that names anybody."""
+        return next((finding.member for finding in self.findings if finding.member), None)
+
     def with_finding(self, claim: str, finding: Finding) -> TrialVerdict:
         """Return the verdict with one finding more."""
         judged = self.claims[claim]
@@ -88,6 +93,7 @@ class TrialVerdict:
             "rule": self.rule,
             "final": self.final,
             "luck": None if self.luck is None else self.luck.value,
+            **({} if self.blame is None else {"blame": self.blame}),
             "claims": {name: claim.as_json() for name, claim in self.claims.items()},
             "exercised": self.exercised.as_json(),
             "grader": GRADER_VERSION,

@@ -25,7 +25,7 @@ def path_claim(brief: Brief, history: History) -> Claim:
 
 def path_judgement(brief: Brief, history: History) -> Judgement:
     """Return the graphs' full judgement, for reports and coverage."""
-    return judge_events(moves(brief, history), brief.graphs, brief.case.effects, tools=brief.tools)
+    return judge_events(moves(brief, history), brief.graphs, brief.case.effects, tools=brief.tools, team=brief.team)
 
 
 def moves(brief: Brief, history: History) -> list[Move]:
@@ -37,7 +37,7 @@ def moves(brief: Brief, history: History) -> list[Move]:
     rejected = {event.id for event in history.named("result") if event.detail.get("rejected")}
     sequence: list[Move] = []
     for event in history:
-        offered = event.operation in brief.tools
+        offered = event.operation in brief.offered(event.actor)
         if event.event == "agent_next_call" and not (event.id in rejected and offered):
             sequence.append(_call(event))
         elif event.event == "result" and event.id not in rejected:
@@ -53,6 +53,7 @@ def _call(event: Event) -> Call:
         operation=event.operation or "",
         args=event.detail["arguments"],
         turn=event.detail["turn"],
+        agent=event.actor or "agent",
         at=event.time,
     )
 
@@ -64,6 +65,7 @@ def _result(event: Event) -> Result:
         category=event.category or "",
         fields=envelope.get("result", {}),
         at=event.time,
+        visible_to=None if event.actor is None else (event.actor,),
         retry_after_s=envelope.get("retry_after_s"),
     )
 
@@ -87,6 +89,7 @@ def _graph_findings(brief: Brief, history: History) -> Iterator[Finding]:
         f"{explanation.operation} from state {explanation.state!r} at event #{explanation.event}",
         explanation.why,
         render(explanation),
+        explanation.member,
     )
 
 
@@ -101,14 +104,16 @@ def _final_claim(brief: Brief, history: History) -> Iterator[Finding]:
     ended = [event.detail for event in history.named("trial_end")]
     if expected is None or not ended or ended[-1]["reason"] != "finished":
         return
-    claims = [event.detail for event in history.named("agent_finished")]
+    claims = list(history.named("agent_finished"))
     allowed = " or ".join(expected.status)
     if not claims:
         yield Finding("no-final-claim", Verdict.FAIL, f"finish with {allowed}", "the agent stopped without a claim")
         return
-    status, summary = claims[-1]["status"], claims[-1].get("summary") or ""
+    detail, actor = claims[-1].detail, claims[-1].actor or ""
+    status, summary = detail["status"], detail.get("summary") or ""
     if status not in expected.status:
-        yield Finding("wrong-final-claim", Verdict.FAIL, f"finish with {allowed}", f"finish with {status}")
+        told = f"finish with {status}"
+        yield Finding("wrong-final-claim", Verdict.FAIL, f"finish with {allowed}", told, member=actor)
     for word in expected.mentions:
         if word not in summary:
-            yield Finding("unnamed-reason", Verdict.FAIL, f"a summary that names {word!r}", "it does not")
+            yield Finding("unnamed-reason", Verdict.FAIL, f"a summary that names {word!r}", "it does not", member=actor)

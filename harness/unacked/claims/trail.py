@@ -93,10 +93,10 @@ _REMEDIES = {
 
 def _model_calls(history: History) -> Iterator[Finding]:
     """A fake provider counts: each request that is on the record came once at most."""
-    called = len(list(history.named("model_called")))
+    calls = Counter(event.actor for event in history.named("model_called"))
     for event in history.named("provider_seen"):
-        received = event.detail["requests"]
-        if received > called:
+        received, called = event.detail["requests"], calls[event.actor]
+        if called and received > called:  # agents of one's own do not record what they ask their model
             yield Finding(
                 "model-resent",
                 Verdict.ERROR,

@@ -59,8 +59,9 @@ def _is_count(value: JSON) -> bool:
 
 
 def final_status(history: History) -> str | None:
-    """Return the status of the agent's final claim, or None where it made none."""
-    status: str | None = None
-    for event in history.named("agent_finished"):
-        status = event.detail.get("status")
-    return status
+    """Return the status of the agent's final claim, or None where it made none.
+
+    Where several members of a team end the task, it is a success only if all of them say so.
+    """
+    claims = {event.actor: str(event.detail.get("status")) for event in history.named("agent_finished")}
+    return next((status for status in claims.values() if status != "success"), next(iter(claims.values()), None))

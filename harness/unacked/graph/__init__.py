@@ -6,11 +6,13 @@ from unacked.graph.loader import load_graph
 from unacked.graph.model import BoundGraph, Edge, Finality, Graph, State, Target
 from unacked.graph.monitor import Violation, Walked
 from unacked.graph.moves import Call, End, Event, Result
+from unacked.graph.team import HAND_OVER, Member, Team
 from unacked.graph.trace import Begin, Trace, TraceJudge, bind_trace, judge, lines_of
 from unacked.graph.trace_reader import read_traces, stream_traces
 from unacked.graph.verdict import VERDICTS, EndReason, Standing, Stop, Verdict
 
 __all__ = [
+    "HAND_OVER",
     "VERDICTS",
     "Begin",
     "BoundGraph",
@@ -24,11 +26,13 @@ __all__ = [
     "Graph",
     "GraphJudgement",
     "Judgement",
+    "Member",
     "Result",
     "Standing",
     "State",
     "Stop",
     "Target",
+    "Team",
     "ThreadJudgement",
     "Trace",
     "TraceJudge",

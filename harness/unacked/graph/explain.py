@@ -83,7 +83,9 @@ class Explanation:
     """Calls and categories, ``lookup/ok``; None where there is no way, empty where nothing is left to do."""
     stop_honestly: tuple[str, ...] | None = None
     blame: str = "agent"
-    """``agent``, or how the hand-off lost the information."""
+    """``agent``, who of a team, or how the hand-off lost the information."""
+    member: str = ""
+    """The member of a team that is to blame, by name."""
     reproduce: str = ""
 
     def with_reproduction(self, command: str) -> Explanation:

@@ -17,6 +17,7 @@ from unacked.graph.explain import Explanation
 from unacked.graph.model import FINISH, BoundGraph, Unlisted
 from unacked.graph.monitor import Effects, Monitor, Move, Thread, Violation, Walked, Watch
 from unacked.graph.moves import Call, End, Event, Result
+from unacked.graph.team import HAND_OVER, Team
 from unacked.graph.verdict import VERDICTS, EndReason, Standing, Stop, Verdict
 
 __all__ = ["GraphJudgement", "Judgement", "ThreadJudgement", "judge_events"]
@@ -71,17 +72,18 @@ def judge_events(
     tools: Collection[str] | None = None,
     exposure: Iterable[tuple[str, str]] = (),
     watch: Watch | None = None,
+    team: Team | None = None,
 ) -> Judgement:
     """Judge one trial against all its graphs; graphs must share one registry.
 
     ``effects`` says what the task asks for. ``tools`` are the operations that the agent was given (default:
     all of the registry); any other is an unknown tool. ``exposure`` lists the (operation, category) pairs
     that the case must have produced: without them a clean trial is INCONCLUSIVE. A trial without an End
-    counts as cut. ``watch`` is told of every allowed call.
+    counts as cut. ``watch`` is told of every allowed call. ``team`` says who of several agents tells whom.
     """
     if not graphs:
         raise ValueError("a trial cannot be judged without a graph")
-    trial = _Trial(events, graphs, effects or {}, tools, watch)
+    trial = _Trial(events, graphs, effects or {}, tools, watch, team or {})
     for calls, results in _turns(events):
         trial.play(calls, results)
     return trial.judgement(exposure)
@@ -117,9 +119,11 @@ class _Trial:
         effects: Effects,
         tools: Collection[str] | None,
         watch: Watch | None,
+        team: Team,
     ) -> None:
         self.events = events
-        self.monitors = [Monitor(graph, effects, watch) for graph in graphs]
+        self.team = team
+        self.monitors = [Monitor(graph, effects, watch, team) for graph in graphs]
         self.registry = graphs[0].registry
         self.effects = effects
         self.tools = tools
@@ -151,8 +155,12 @@ class _Trial:
         return operation, args, result.category, dumps(dict(result.fields))
 
     def _call(self, index: int, call: Call) -> None:
-        unknown = call.operation not in self.registry or (self.tools is not None and call.operation not in self.tools)
-        if unknown:
+        tools = self.team[call.agent].tools if call.agent in self.team else self.tools
+        if call.operation == HAND_OVER and HAND_OVER in (tools or ()):
+            for monitor in self.monitors if call.agent in self.team else ():
+                monitor.hand_over(Move(index, call, self.registry[FINISH], call.args))
+            return
+        if call.operation not in self.registry or (tools is not None and call.operation not in tools):
             operation = Operation(name=call.operation, effect=Effect.CONTROL, description="", categories=frozenset())
             if self.unlisted.tool:
                 why = f"{call.operation} is not a tool of this case"

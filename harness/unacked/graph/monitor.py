@@ -16,7 +16,8 @@ from unacked.graph.explain import Explanation, prospects, refused_edges
 from unacked.graph.expression import Path, Scope, Undefined
 from unacked.graph.model import FINISH, Bindings, BoundGraph, Edge, Finality, Row, Step, Target
 from unacked.graph.moves import Call, Result
-from unacked.graph.thread import NO_TARGET, InFlight, Move, Thread, Violation, Walked
+from unacked.graph.team import Team, blame, is_true
+from unacked.graph.thread import NO_TARGET, InFlight, Move, Thread, Told, Violation, Walked
 from unacked.graph.verdict import Standing, Verdict
 
 __all__ = ["Effects", "Monitor", "Move", "Thread", "Violation", "Walked", "Watch"]
@@ -35,15 +36,19 @@ Watch = Callable[[BoundGraph, Thread, Move, Step], None]
 class Monitor:
     """One graph on one trial. ``call`` and ``result`` are given the moves in the order of judgement."""
 
-    def __init__(self, graph: BoundGraph, effects: Effects, watch: Watch | None = None) -> None:
+    def __init__(
+        self, graph: BoundGraph, effects: Effects, watch: Watch | None = None, team: Team | None = None
+    ) -> None:
         self.graph = graph
         self._watch = watch
+        self._team = team or {}
         self.violations: list[Violation] = []
         self.walked: list[Walked] = []
         """Every answered call that an edge allowed, in the order of the answers."""
         self._threads: dict[Hashable, Thread] = {}
         self._handles: dict[tuple[str, Any], Thread] = {}
         self._owners: dict[str, list[Thread]] = {}
+        self._opened: dict[tuple[str, int], Hashable] = {}
         self._keys = {
             operation: path for operation, path in graph.keys.items() if path.text != "payload" or operation in effects
         }
@@ -73,6 +78,45 @@ class Monitor:
         if operation.effect is Effect.READ:
             return self._offer(move, self._live())
         return self._judge_unrouted(move, foreign)
+
+    def hand_over(self, move: Move) -> None:
+        """Hold what a member tells the next ones against each thread that it answers for; no thread moves by it."""
+        agent, status = move.call.agent, str(move.args.get("status"))
+        for thread in self._answered_for(agent):
+            row, scope = self._row(thread, move), self._claim_scope(thread, move)
+            if is_true(row, scope, status):
+                told = self._team[agent].tells
+                thread.informed = None if thread.informed is None else thread.informed | {*told}
+                thread.told = {name: lie for name, lie in thread.told.items() if name not in told}
+            else:
+                why = f"{agent} says {status!r}, and that is not how its part stands"
+                self.refuse(move, "false_hand_over", why, unsafe=False, thread=thread, row=row, scope=scope)
+                thread.told |= dict.fromkeys(self._team[agent].tells, Told(agent, status, move.event))
+            if status == "unknown":
+                thread.holders |= {*self._team[agent].tells}
+
+    def _answered_for(self, agent: str) -> list[Thread]:
+        """The live threads that a claim is about.
+
+        A last claim is about all but what somebody else answers for; one that is handed over about the member's own
+        effects, what it has written, and what was left to it unsettled.
+        """
+        member = self._team.get(agent)
+        if member is None:
+            return self._live()
+        own = {key for effect, key in self._opened.items() if effect in member.effects}
+        mine = {id(self._threads[key]) for key in own}
+        if member.tells:
+            return [thread for thread in self._live() if id(thread) in mine or agent in thread.holders]
+        others = {id(self._threads[key]) for key in {*self._opened.values()} - own}
+        return [thread for thread in self._live() if id(thread) not in others]
+
+    def _claim_scope(self, thread: Thread, move: Move) -> Scope:
+        """What a final claim is judged by: to a member, a role whose tool it has not been given is not bound."""
+        scope, member = _scope(self.graph, thread, move), self._team.get(move.call.agent)
+        if member is not None:
+            scope.bound = frozenset(role for role in scope.bound if self.graph.roles[role] in member.tools)
+        return scope
 
     def result(self, event: int, result: Result) -> None:
         """Move every thread that was waiting for this result."""
@@ -107,6 +151,7 @@ class Monitor:
             key, label = self._key(move)
             if key is None:
                 continue
+            self._opened[operation.name, index] = key
             if key not in self._threads:
                 self._threads[key] = self._new(f"{self.graph.graph.thread.name}[{label}]")
             self._claim(self._threads[key], self._carried(move))
@@ -165,8 +210,9 @@ class Monitor:
 
     def _judge(self, thread: Thread, move: Move, foreign: Sequence[str] = ()) -> bool:
         """Judge a call in its thread; returns False where only a selector reaches it and nothing matched."""
-        row, scope = self._row(thread, move), _scope(self.graph, thread, move)
         name, read = move.operation.name, move.operation.effect is Effect.READ
+        row = self._row(thread, move)
+        scope = self._claim_scope(thread, move) if name == FINISH else _scope(self.graph, thread, move)
         for edge in row.always:
             if edge.when.holds(scope):
                 return self._forbidden(thread, move, edge, row, scope)
@@ -220,7 +266,8 @@ class Monitor:
         name = move.operation.name
         if name == FINISH and not self._threads:
             self._threads[()] = self._new(self.graph.graph.thread.name)
-        spoken = [self._judge(thread, move) for thread in self._live()]
+        concerned = self._answered_for(move.call.agent) if name == FINISH else self._live()
+        spoken = [self._judge(thread, move) for thread in concerned]
         return any(spoken) or name in self.graph.alphabet
 
     def _offer(self, move: Move, threads: Sequence[Thread]) -> bool:
@@ -248,6 +295,8 @@ class Monitor:
         _bind(thread, step.edge.bind, scope, move.event)
         if self._keys:
             self._claim(thread, self._carried(move))
+        if move.operation.writes:
+            thread.holders.add(move.call.agent)
         flying[move.call.id] = InFlight(step, thread.state, move)
         self._owners.setdefault(move.call.id, []).append(thread)
         return True
@@ -309,13 +358,14 @@ class Monitor:
         """Return what an explanation says of a thread: how it got there, what was expected, the ways out."""
         known = scope or _scope(self.graph, thread, None)
         ahead = prospects(self.graph, thread.state, known)
-        lost = agent is not None and thread.informed is not None and agent not in thread.informed
+        to_blame = blame(thread, agent, self._team)
         return {
             "entered_by": thread.entered_by,
             "entered_how": thread.entered_how,
             "refused": refused_edges(row, known, thread.bound_by.get),
             **ahead._asdict(),
-            "blame": f"hand-off: {agent} never saw event #{thread.entered_by}" if lost else "agent",
+            "blame": to_blame.words,
+            "member": to_blame.member,
         }
 
     # -- the environment's moves ---------------------------------------------------------------------------
@@ -360,6 +410,8 @@ class Monitor:
         if target.to != thread.state:
             thread.state = target.to
             thread.entered_by, thread.entered_how = event, result.category
+            thread.mover = move.call.agent
+            thread.told = {}
             thread.withheld = result.visible_to is not None
             thread.informed = frozenset((move.call.agent,) if result.visible_to is None else result.visible_to)
 

@@ -14,7 +14,7 @@ from unacked.graph.model import Step
 from unacked.graph.moves import Call
 from unacked.graph.verdict import Verdict
 
-__all__ = ["NO_TARGET", "InFlight", "Move", "Thread", "Violation", "Walked"]
+__all__ = ["NO_TARGET", "InFlight", "Move", "Thread", "Told", "Violation", "Walked"]
 
 NO_TARGET = Undefined("target missing")
 
@@ -53,6 +53,14 @@ class InFlight:
     move: Move
 
 
+class Told(NamedTuple):
+    """What an agent was told of a thread that was not so: by whom, in which words, and at which event."""
+
+    by: str
+    status: str
+    event: int
+
+
 @dataclass(slots=True)
 class Thread:
     """One walk of the graph. ``bound_by`` gives the event that bound each variable."""
@@ -68,6 +76,12 @@ class Thread:
     entered_how: str = ""
     informed: frozenset[str] | None = None
     """Agents that saw the result which led to the state; None while nothing happened."""
+    mover: str | None = None
+    """Who made the call whose answer led to the state, where a team is at work."""
+    holders: set[str] = field(default_factory=set)
+    """Who has written in it, or was left it unsettled."""
+    told: dict[str, Told] = field(default_factory=dict)
+    """By agent, what it was last told of the thread that was not so."""
     withheld: bool = False
     """Whether the record says of that result who saw it; then nobody else may claim success from it."""
     unmodelled: str = ""

@@ -32,6 +32,8 @@ def _finding(claim: str, finding: Mapping[str, JSON], suite: Path | None) -> lis
         return [printable(f"{part}{where}" if part.startswith("  reproduce: ") else part) for part in lines]
     told = f"expected {finding['expected']}; observed {finding['observed']}"
     lines = [printable(f"{finding['verdict']} {finding['rule']} in the claim {claim}: {told}")]
+    if finding.get("member"):
+        lines.append(f"  blame: {printable(finding['member'])}")
     if finding.get("remedy"):
         lines.append(f"  remedy: {printable(finding['remedy'])}")
     return lines

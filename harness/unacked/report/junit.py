@@ -46,4 +46,5 @@ def write_junit(
 
 
 def _message(line: Mapping[str, JSON]) -> str:
-    return f"{line['verdict']} {line['rule']}"
+    blame = f" (blame: {line['blame']})" if "blame" in line else ""
+    return f"{line['verdict']} {line['rule']}{blame}"

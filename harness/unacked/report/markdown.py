@@ -60,6 +60,7 @@ def _cell(cell: Cell | None) -> str:
         return ""
     worst: Mapping[str, JSON] = cell.worst
     rule = "" if worst["verdict"] == "PASS" else f" {plain(str(worst['rule']))}"
+    rule += f" by {plain(worst['blame'])}" if "blame" in worst else ""
     return f"{worst['verdict']}{rule} {cell.passed}/{len(cell.lines)}"
 
 

@@ -120,7 +120,8 @@ def _numbers(brief: Brief, history: History) -> dict[tuple[str, str | None], int
     moves = (
         event
         for event in history.named("agent_next_call", "result")
-        if event.id not in rejected or (event.event == "agent_next_call" and event.operation not in brief.tools)
+        if event.id not in rejected
+        or (event.event == "agent_next_call" and event.operation not in brief.offered(event.actor))
     )
     return {(event.event, event.id): number for number, event in enumerate(moves)}
 
@@ -141,7 +142,8 @@ def _moments(history: History, numbers: _Numbers, judgement: Judgement) -> Itera
 
 
 def _call(event: Event, number: int | None, rule: str | None) -> Moment:
-    text = f"{event.operation}({_values(event.detail['arguments'])})"
+    who = "" if event.actor is None else f"{event.actor}: "
+    text = f"{who}{event.operation}({_values(event.detail['arguments'])})"
     return Moment(event.time, "agent", text, "refused" if rule else "call", number, rule)
 
 
@@ -171,6 +173,8 @@ def _other(event: Event) -> Moment:
             return Moment(event.time, "agent", f"the trial ends: {detail.get('reason')}{trouble}", "end")
         case "trial_begin":
             return Moment(event.time, "agent", "the trial begins", "end")
+        case "member_begin":
+            return Moment(event.time, "agent", f"{event.actor} begins, driven by {detail.get('agent')}")
         case "remote_committed":
             return Moment(event.time, "service", f"committed{_with(detail)}", "committed")
         case name:
@@ -192,6 +196,8 @@ _REQUEST = ("service", "method", "path")
 _LANE_OF = {
     "agent": "agent",
     "approval": "agent",
+    "handed_over": "agent",
+    "member": "agent",
     "dispatch_started": "wire",
     "model": "agent",
     "provider": "service",

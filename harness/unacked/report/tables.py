@@ -101,6 +101,8 @@ def _cell(cell: Cell | None) -> Text:
         text.append(f" {printable(worst['rule'])}", style="default")
     if worst["luck"] is not None:
         text.append(f" ({worst['luck']})", style="dim")
+    if "blame" in worst:
+        text.append(f" by {printable(worst['blame'])}", style="dim")
     if len(cell.lines) > 1:
         text.append(f" [{cell.passed}/{len(cell.lines)} pass]", style="dim")
     return text

@@ -32,7 +32,7 @@ def transcript(brief: Brief, history: History, clean: Callable[[JSON], JSON] = l
     rejected = {event.id for event in history.named("result") if event.detail.get("rejected")}
     number = 0
     for event in (event._replace(detail=clean(event.detail)) for event in history):
-        counts = event.id not in rejected or event.operation not in brief.tools
+        counts = event.id not in rejected or event.operation not in brief.offered(event.actor)
         if event.event == "agent_next_call":
             yield _call(event, number if counts else None, refused.get(number) if counts else None)
             number += counts
@@ -46,7 +46,8 @@ def transcript(brief: Brief, history: History, clean: Callable[[JSON], JSON] = l
 def _call(event: Event, number: int | None, rule: str | None) -> Text:
     label = "   " if number is None else f"#{number:<2}"
     line = Text(f"{event.time:>9.3f}  {label} ")
-    text = f"{printable(event.operation or '')}({arguments_text(event.detail['arguments'])})"
+    who = "" if event.actor is None else f"{printable(event.actor)}: "
+    text = f"{who}{printable(event.operation or '')}({arguments_text(event.detail['arguments'])})"
     line.append(text, style="bold red" if rule else "bold")
     if rule:
         line.append(f"   <== {rule}", style="bold red")
@@ -97,6 +98,11 @@ def _told(event: Event) -> tuple[str, str, str] | None:
             return "person", printable(str(detail["decision"])), "blue"
         case "agent_message":
             return "agent", printable(str(detail["text"])), "dim"
+        case "member_begin":
+            return "team", printable(f"{event.actor} begins, driven by {detail['agent']}"), "blue"
+        case "member_end":
+            trouble = f": {detail['trouble']}" if "trouble" in detail else ""
+            return "team", printable(f"{event.actor} has ended ({detail['reason']}{trouble})"), "blue"
         case name if name in _OF_THE_TOOL:
             return "tool", f"{_OF_THE_TOOL[name]}{event.category or ''}", "dim"
         case name if name in _OF_THE_MODEL:

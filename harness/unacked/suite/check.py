@@ -17,6 +17,7 @@ from unacked.graph import Graph
 from unacked.guard import guarded
 from unacked.outcome import CATEGORIES
 from unacked.services import SeedError, Setting, load_service
+from unacked.suite.team import team_problems
 from unacked.tools import REFRESH, REGISTRY, TOOLS
 from unacked.wire.loopback import impossible
 from unacked.wire.remote import REMOTE_FAULTS
@@ -43,6 +44,7 @@ def case_problems(
     yield from _faults(document, file)
     yield from _operations(document, file)
     yield from _script(document, file)
+    yield from team_problems(document, file, agents)
     if file.xfail is not None and file.xfail.agent not in agents:
         yield _unknown(document, ("xfail", "agent"), "agent", file.xfail.agent, agents)
     if file.xfail is not None and today is not None and file.xfail.until < today:
@@ -165,7 +167,7 @@ def _sweep(document: Document, file: CaseFile) -> Iterator[Problem]:
 
 def _operations(document: Document, file: CaseFile) -> Iterator[Problem]:
     """Every other place that names an operation."""
-    for name, effects in file.effects.items():
+    for name, effects in file.own_effects.items():
         yield from _named(document, file, ("effects", name), name)
         for index, effect in enumerate(effects):
             yield from _arguments(document, ("effects", name, index), REGISTRY.get(name), effect)

@@ -10,13 +10,13 @@ from typing import ParamSpec, TypeVar
 from unacked.agents import DRIVERS, AgentDefinition, misfits
 from unacked.canonical import JSON
 from unacked.case import AgentFile, CaseFile
-from unacked.claims import Brief
+from unacked.claims import Brief, team_of
 from unacked.document import Document, read_yaml, validate
 from unacked.errors import Place, Problem, SpecificationError, nearest
 from unacked.graph import Graph, load_graph
 from unacked.suite.check import case_problems, provider_problems, service_problems
 from unacked.suite.suite import CONTENT_FOLDERS, LoadedAgent, LoadedCase, Suite
-from unacked.suite.terms import declared_tool
+from unacked.suite.terms import offered_tools
 from unacked.tools import REGISTRY
 
 __all__ = ["declared_side", "load_case", "load_suite"]
@@ -153,14 +153,14 @@ def _case(
 
 def declared_side(file: CaseFile, graphs: Mapping[str, Graph]) -> Brief:
     """Return a case as it is declared, under the terms of its contract and bound to its graphs."""
-    tools = {name: declared_tool(name, file).operation for name in file.tools}
+    tools = {name: tool.operation for name, tool in offered_tools(file).items()}
     idempotent = {name: operation.idempotency_mode.honoured for name, operation in tools.items()}
     bound = []
     for use in file.graphs:
         name, roles = (use, {}) if isinstance(use, str) else next(iter(use.items()))
         bound.append(graphs[name].bind(roles, REGISTRY, idempotent))
     faults = tuple(fault.value() for fault in file.listed_faults)
-    return Brief(file, twin=False, faults=faults, tools=tools, graphs=tuple(bound))
+    return Brief(file, twin=False, faults=faults, tools=tools, graphs=tuple(bound), team=team_of(file))
 
 
 def _extended(document: Document, documents: Mapping[str, Document]) -> Document:

@@ -10,9 +10,9 @@ from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 
-from unacked.agents import AgentDefinition, Driver, Step, Task, make_driver
-from unacked.canonical import JSON, digest
-from unacked.case import CaseFile
+from unacked.agents import AgentDefinition, Driver, HandedOver, Step, Task, make_driver
+from unacked.canonical import JSON, digest, dumps
+from unacked.case import CaseFile, Member
 from unacked.claims import Brief, side_name
 from unacked.contract import Idempotency, Operation
 from unacked.document import Document
@@ -20,8 +20,8 @@ from unacked.errors import Place, Problem, SpecificationError, nearest
 from unacked.graph import Graph
 from unacked.services import Factory, load_service
 from unacked.suite.sweep import swept
-from unacked.suite.terms import declared_tool
-from unacked.tools import TOOLS, WIRED, Tool
+from unacked.suite.terms import offered_tools
+from unacked.tools import HAND_OVER, TOOLS, WIRED, Tool
 
 __all__ = ["CONTENT_FOLDERS", "LoadedAgent", "LoadedCase", "Suite", "packaged_suite", "shipped_suite"]
 
@@ -91,9 +91,24 @@ class LoadedCase:
             effects={name: [dict(effect) for effect in effects] for name, effects in self.file.effects.items()},
         )
 
+    def part(self, member: Member, handed: Sequence[HandedOver] = ()) -> Task:
+        """Return what a member of the case's team is given: its own part, and what was handed over to it."""
+        told = "".join(f"\n{dumps(each.as_json())}\n" for each in handed)
+        offered = () if self.declared is None else self.declared.team[member.member].tools
+        return replace(
+            self.task(),
+            text=member.task + (f"\nHanded over to you:\n{told}" if told else ""),
+            tools={name: operation for name, operation in self.offered.items() if name in offered},
+            script=_steps(member.script),
+            effects={name: [dict(effect) for effect in effects] for name, effects in member.effects.items()},
+            handed=tuple(handed),
+            member=member.member,
+            compensates=member.compensates,
+        )
+
     def tools(self) -> Mapping[str, Tool]:
         """Return the tools that the case offers, under the terms that it declares."""
-        return {name: declared_tool(name, self.file) for name in self.file.tools}
+        return offered_tools(self.file)
 
     def idempotency(self) -> dict[str, Idempotency]:
         """Return what the services do with idempotency keys in this case, for each operation offered."""
@@ -125,10 +140,13 @@ class LoadedAgent:
         return ()
 
     def takes(self, case: LoadedCase) -> bool:
-        """Whether the agent has anything to do in a case: one that repeats incidents needs an agent's."""
-        if self.definition.file.driver != "recorded":
-            return True
-        return case.file.incident is not None and bool(case.file.incident.behaviour)
+        """Whether the agent has anything to do in a case: an incident to repeat, or a graph to walk by itself."""
+        match self.definition.file.driver:
+            case "recorded":
+                return case.file.incident is not None and bool(case.file.incident.behaviour)
+            case "graph-walk":
+                return not case.file.team
+        return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,12 +217,18 @@ class Suite:
         """Return the digests of everything that decides a verdict, part by part."""
         services = sorted((self.root / "fake_services").glob("*.py"))
         return {
-            "cases": {case.name: digest(case.document.value) for case in self.cases.values()},
+            "cases": {case.name: digest(self._pinned(case)) for case in self.cases.values()},
             "graphs": {name: digest(document.value) for name, document in self.graph_documents.items()},
             "services": {path.stem: digest(path.read_text(encoding="utf-8")) for path in services},
             "tools": digest([tool.as_json() for _, tool in sorted(WIRED.items())]),
             "agents": {agent.name: agent.definition.pins() for agent in self.agents.values()},
         }
+
+    def _pinned(self, case: LoadedCase) -> JSON:
+        """What decides what a case is: its file, and in a team also who the members are that the case names."""
+        named = {member.agent for member in case.file.team if member.agent is not None}
+        agents = {name: agent.definition.pins() for name, agent in self.agents.items() if name in named}
+        return [case.document.value, HAND_OVER.operation.as_json(), agents] if case.file.team else case.document.value
 
     def copy_to(self, target: Path) -> None:
         """Copy the suite's content, so that a run can be judged without the folder that it came from."""

@@ -5,9 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from unacked.case import CaseFile
-from unacked.tools import TOOLS, Tool
+from unacked.tools import HAND_OVER, TOOLS, Tool
 
-__all__ = ["declared_tool"]
+__all__ = ["declared_tool", "offered_tools"]
+
+
+def offered_tools(file: CaseFile) -> dict[str, Tool]:
+    """Return the tools of a case under the terms that it declares; the members of a team can hand over too."""
+    tools = {name: declared_tool(name, file) for name in file.tools}
+    return {**tools, HAND_OVER.operation.name: HAND_OVER} if file.team else tools
 
 
 def declared_tool(name: str, file: CaseFile) -> Tool:

@@ -7,12 +7,25 @@ from collections.abc import Mapping
 from unacked.contract import Registry
 from unacked.tools import control, credentials, directory, files, forge, gate, payments, permissions, records, remote
 from unacked.tools.client import Timeouts
+from unacked.tools.control import HAND_OVER
 from unacked.tools.endpoint import Tool
 from unacked.tools.evidence import Evidence
 from unacked.tools.token import REFRESH, Tokens, TokenSource
 from unacked.tools.toolbox import Toolbox
 
-__all__ = ["REFRESH", "REGISTRY", "TOOLS", "WIRED", "Evidence", "Timeouts", "TokenSource", "Tokens", "Tool", "Toolbox"]
+__all__ = [
+    "HAND_OVER",
+    "REFRESH",
+    "REGISTRY",
+    "TOOLS",
+    "WIRED",
+    "Evidence",
+    "Timeouts",
+    "TokenSource",
+    "Tokens",
+    "Tool",
+    "Toolbox",
+]
 
 TOOLS: Mapping[str, Tool] = {
     tool.operation.name: tool

@@ -6,7 +6,34 @@ from unacked.contract import Argument, Broadcast, Effect, Operation
 from unacked.outcome import CATEGORY_SETS
 from unacked.tools.endpoint import Tool
 
-__all__ = ["TOOLS"]
+__all__ = ["HAND_OVER", "TOOLS"]
+
+FINAL = ("success", "unknown", "declined", "failed", "refused")
+"""How a piece of work can end, in the words of whoever did it."""
+
+HAND_OVER = Tool(
+    Operation(
+        name="hand_over",
+        effect=Effect.CONTROL,
+        description=(
+            "End your part and tell those who come after you how it went: they learn nothing else of your work. "
+            "Say unknown where you do not know."
+        ),
+        arguments=(
+            Argument("status", choices=FINAL),
+            Argument("summary", required=False),
+            Argument("facts", "object", required=False, description="Names and values that the next ones need."),
+            Argument(
+                "unsettled",
+                "array",
+                required=False,
+                description="Calls whose outcome is not known, each {operation, arguments} as it was sent.",
+            ),
+        ),
+        categories=CATEGORY_SETS["control"],
+    )
+)
+"""What a member of a team has in place of ``finish`` where others come after it; no graph names it."""
 
 TOOLS = (
     Tool(
@@ -15,7 +42,7 @@ TOOLS = (
             effect=Effect.CONTROL,
             description="End the task with a final claim. Say unknown where you do not know.",
             arguments=(
-                Argument("status", choices=("success", "unknown", "declined", "failed", "refused")),
+                Argument("status", choices=FINAL),
                 Argument("summary", required=False),
             ),
             categories=CATEGORY_SETS["control"],

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,6 +44,7 @@ class Recorder:
         self._events: list[Event] = []
         self._lines: list[str] = []
         self._operations: dict[str, str] = {}
+        self._actor: str | None = None
         self._chain = ChainWriter(path, name.origin)
 
     def emit(
@@ -68,11 +70,21 @@ class Recorder:
             category,
             diagnostics_ref,
             detail or {},
+            self._actor,
         )
         self._lines.append(self._chain.append(canonical_line(entry, len(self._events), self._name)))
         self._events.append(entry)
         if event in _DURABLE:
             self._chain.flush()
+
+    @contextmanager
+    def acting(self, member: str) -> Iterator[None]:
+        """Record what happens meanwhile as happening at the turn of a member; an empty name is nobody's."""
+        before, self._actor = self._actor, member or None
+        try:
+            yield
+        finally:
+            self._actor = before
 
     def written(self) -> str:
         """Return the text of the record so far, as it is in the file."""
@@ -93,7 +105,7 @@ def canonical_line(event: Event, seq: int, name: TrialName) -> str:
 
     Put together by hand, because the texts around ``detail`` are most of a trial's JSON: half the time of ``dumps``.
     """
-    members = [f'{{"case":{quoted(name.case)}']
+    members = [f'"case":{quoted(name.case)}'] if event.actor is None else _acted(event.actor, name.case)
     if event.category is not None:
         members.append(f'"category":{quoted(event.category)}')
     if event.detail:
@@ -109,7 +121,11 @@ def canonical_line(event: Event, seq: int, name: TrialName) -> str:
     if event.target_class is not None:
         members.append(f'"target_class":{quoted(event.target_class)}')
     members.append(f'"time":{event.time!r},"trial":{quoted(name.trial)}}}')
-    return ",".join(members)
+    return "{" + ",".join(members)
+
+
+def _acted(actor: str, case: str) -> list[str]:
+    return [f'"actor":{quoted(actor)}', f'"case":{quoted(case)}']
 
 
 class Diagnostics:

@@ -1,4 +1,4 @@
-"""The desk: what never leaves the harness. The final claim, questions to a person, waiting, credentials."""
+"""The desk: what never leaves the harness. Claims, questions to a person, waiting, credentials."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from unacked.clock import VirtualClock
 from unacked.event import Emit
 from unacked.outcome import CATEGORIES, Envelope, Retry
 
-__all__ = ["Consequences", "Desk"]
+__all__ = ["CLAIMS", "Consequences", "Desk"]
+
+CLAIMS: Mapping[str, str] = {"finish": "agent_finished", "hand_over": "handed_over"}
+"""The operations that end an agent's part, and how the record calls what it said."""
 
 NOBODY = "nobody answered"
 """The decision when no answer is scripted: people are not always there."""
@@ -27,10 +30,9 @@ class Consequences:
 
 
 class Desk:
-    """Answers the control tools of one trial; ``finished`` is the final status once there is one."""
+    """Answers the control tools of one trial."""
 
     def __init__(self, clock: VirtualClock, emit: Emit, answers: Sequence[Answer], consequences: Consequences) -> None:
-        self.finished: str | None = None
         self._clock = clock
         self._emit = emit
         self._answers = {(answer.operation, answer.nth): answer for answer in answers}
@@ -41,8 +43,8 @@ class Desk:
         """Answer one control call; its arguments hold the contract."""
         result: dict[str, JSON] = {}
         match operation:
-            case "finish":
-                self._finish(arguments, correlation_id)
+            case "finish" | "hand_over":
+                self._emit(CLAIMS[operation], id=correlation_id, operation=operation, detail=dict(arguments))
             case "wait":
                 self._clock.advance(max(0.0, float(arguments["seconds"])))
             case "ask_human":
@@ -57,10 +59,6 @@ class Desk:
             message=CATEGORIES["ok"].message,
             result=result,
         )
-
-    def _finish(self, arguments: Mapping[str, JSON], correlation_id: str) -> None:
-        self.finished = str(arguments["status"])
-        self._emit("agent_finished", id=correlation_id, operation="finish", detail=dict(arguments))
 
     def _ask(self, arguments: Mapping[str, JSON], correlation_id: str) -> dict[str, JSON]:
         self._asked["ask_human"] += 1

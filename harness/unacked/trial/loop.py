@@ -1,4 +1,4 @@
-"""The loop that drives every agent: ask, dispatch, append, repeat, within turns and time."""
+"""What drives every agent: ask, dispatch, append, repeat, within turns and time."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from unacked.agents import BudgetSpentError, Call, Reply, Session
 from unacked.canonical import JSON, dumps, loads
 from unacked.case import Limits
 from unacked.clock import VirtualClock
+from unacked.contract import Operation
 from unacked.errors import HarnessError
 from unacked.event import Emit
 from unacked.fault import Point
 from unacked.outcome import CATEGORIES, Envelope, OutcomeClass, Retry
 from unacked.tools.endpoint import argument_problem
 from unacked.tools.toolbox import refused_locally
-from unacked.trial.desk import Desk
+from unacked.trial.desk import CLAIMS, Desk
 from unacked.trial.world import CorrelationIds, World
 from unacked.wire.connection import land
 
-__all__ = ["Dispatcher", "Ending", "converse"]
+__all__ = ["Conversation", "Dispatcher", "Ending"]
 
 Ending = tuple[str, str | None]
 """Why a trial ended (finished, budget, cut or crash), and what went wrong with the agent, if anything did."""
@@ -35,8 +36,8 @@ class Dispatcher:
         self._emit = emit
         self._unsettled: dict[str, list[str]] = {}
 
-    def call(self, call: Call, turn: int) -> dict[str, JSON]:
-        """Make one call; returns the result as the agent sees it."""
+    def call(self, call: Call, turn: int, offered: Mapping[str, Operation]) -> dict[str, JSON]:
+        """Make one call of an agent that is offered these operations; returns the result as the agent sees it."""
         correlation_id, said = self._ids.next(), call
         call = self._as_it_comes(said)
         detail: dict[str, JSON] = {"turn": turn, "arguments": call.arguments}
@@ -45,7 +46,7 @@ class Dispatcher:
         self._emit("agent_next_call", id=correlation_id, operation=call.operation, detail=detail)
         if call is not said:
             self._land(call.operation, correlation_id)
-        refusal = self._refusal(call, correlation_id)
+        refusal = _refusal(call, offered, correlation_id)
         if refusal is not None:
             self._world.toolbox.answer(refusal, rejected=True)
             return refusal.as_json()
@@ -69,18 +70,6 @@ class Dispatcher:
             land(plan, self._emit, fault)
         plan.end_call()
 
-    def _refusal(self, call: Call, correlation_id: str) -> Envelope | None:
-        """The answer to a call that is none: no such tool, or arguments that break its contract."""
-        tool = self._world.toolbox.tools.get(call.operation)
-        if tool is None:
-            return _no_such_tool(call.operation, correlation_id)
-        problem = call.problem or argument_problem(tool.operation, call.arguments)
-        if problem is None:
-            return None
-        # What could not be read can be said again; what was read and is wrong stays wrong.
-        retry = Retry.NEVER if call.problem is None else Retry.WITHIN_BUDGET
-        return replace(refused_locally(tool.operation, problem, correlation_id), retry=retry)
-
     def _at_the_desk(self, call: Call, correlation_id: str) -> Envelope:
         envelope = self._desk.call(call.operation, call.arguments, correlation_id)
         self._world.toolbox.answer(envelope)
@@ -102,29 +91,66 @@ class Dispatcher:
         return envelope
 
 
-def converse(
-    session: Session, dispatcher: Dispatcher, desk: Desk, *, limits: Limits, clock: VirtualClock, emit: Emit
-) -> Ending:
-    """Let the agent work until it stops, fails by itself, or meets a limit; then let go of it."""
-    results: Sequence[Mapping[str, JSON]] = ()
-    try:
-        for turn in range(1, limits.turns + 1):
-            reply, ending = _next(session, results)
-            results = ()
-            if reply is None:
-                return ending
-            if reply.text:
-                emit("agent_message", detail={"turn": turn, "text": reply.text})
-            if not reply.calls:
-                return "finished", None
-            results = [dispatcher.call(call, turn) for call in reply.calls]
-            if desk.finished is not None:
-                return "finished", None
-            if clock.now() > limits.deadline_s:
-                return "cut", None
-        return "budget", None
-    finally:
-        session.close(results)
+def _refusal(call: Call, offered: Mapping[str, Operation], correlation_id: str) -> Envelope | None:
+    """The answer to a call that is none: no such tool, or arguments that break its contract."""
+    operation = offered.get(call.operation)
+    if operation is None:
+        return _no_such_tool(call.operation, correlation_id)
+    problem = call.problem or argument_problem(operation, call.arguments)
+    if problem is None:
+        return None
+    # What could not be read can be said again; what was read and is wrong stays wrong.
+    retry = Retry.NEVER if call.problem is None else Retry.WITHIN_BUDGET
+    return replace(refused_locally(operation, problem, correlation_id), retry=retry)
+
+
+class Conversation:
+    """One agent at work. Its turns are asked for one by one, so that several can work side by side.
+
+    ``said`` are the arguments of the call by which it ended its part, once there is one.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        offered: Mapping[str, Operation],
+        dispatcher: Dispatcher,
+        *,
+        limits: Limits,
+        emit: Emit,
+    ) -> None:
+        self.said: Mapping[str, JSON] | None = None
+        self._session = session
+        self._offered = offered
+        self._dispatcher = dispatcher
+        self._limits = limits
+        self._emit = emit
+        self._turn = 0
+        self._results: Sequence[Mapping[str, JSON]] = ()
+
+    def turn(self, clock: VirtualClock) -> Ending | None:
+        """Let the agent make one turn; returns how it ended, where this was its last one."""
+        self._turn += 1
+        reply, ending = _next(self._session, self._results)
+        self._results = ()
+        if reply is None:
+            return ending
+        if reply.text:
+            self._emit("agent_message", detail={"turn": self._turn, "text": reply.text})
+        if not reply.calls:
+            return "finished", None
+        self._results = [self._dispatcher.call(call, self._turn, self._offered) for call in reply.calls]
+        for call, result in zip(reply.calls, self._results, strict=True):
+            self.said = call.arguments if call.operation in CLAIMS and result["ok"] else self.said
+        if self.said is not None:
+            return "finished", None
+        if clock.now() > self._limits.deadline_s:
+            return "cut", None
+        return ("budget", None) if self._turn == self._limits.turns else None
+
+    def close(self) -> None:
+        """Let go of the agent; it is told what came of its last calls."""
+        self._session.close(self._results)
 
 
 def _next(session: Session, results: Sequence[Mapping[str, JSON]]) -> tuple[Reply | None, Ending]:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
-from unacked.agents import Provider
+from unacked.agents import Provider, Session, Step, Task
 from unacked.canonical import JSON
 from unacked.case import ProviderUse
 from unacked.clock import MonotonicClock
+from unacked.event import Emit
 from unacked.services import Service, Setting
-from unacked.suite import LoadedCase, Suite
+from unacked.suite import Suite
 from unacked.wire.loopback import LoopbackServer
 
-__all__ = ["Stand", "provided"]
+__all__ = ["Attended", "Stand", "provided"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,23 +36,44 @@ class Stand:
 
 
 @contextmanager
-def provided(suite: Suite, use: ProviderUse | None, case: LoadedCase | None, key: str) -> Iterator[Stand | None]:
-    """Serve the provider for the length of a trial, where the agent has a fake one, which plays cases."""
-    if use is None or case is None:
+def provided(suite: Suite, use: ProviderUse | None, task: Task | None, key: str) -> Iterator[Stand | None]:
+    """Serve the provider while an agent works on the task of a case, where it has a fake one, which plays cases."""
+    if use is None or task is None:
         yield None
         return
-    seed = {**use.seed, "tasks": [_task(case)]}
+    seed = {**use.seed, "tasks": [_task(task)]}
     service = suite.service(use.service)(seed, Setting(MonotonicClock(), key))
     faults = [fault.value() for fault in use.faults]
     with LoopbackServer([service], faults) as server:
         yield Stand(Provider(server.url(service.name), key), service, server)
 
 
-def _task(case: LoadedCase) -> Mapping[str, JSON]:
-    """What a scripted policy needs of a case, as JSON."""
+class Attended:
+    """A session whose fake provider is let go with it, and says what it has seen."""
+
+    def __init__(self, session: Session, stand: Stand, held: ExitStack, emit: Emit) -> None:
+        self._session, self._stand, self._held, self._emit = session, stand, held, emit
+        self.next = session.next
+
+    def close(self, results: Sequence[Mapping[str, JSON]] = ()) -> None:
+        """Let go of the agent, then of its provider."""
+        with self._held:
+            self._session.close(results)
+            self._emit("provider_seen", detail=self._stand.account())
+
+
+def _task(task: Task) -> Mapping[str, JSON]:
+    """What a scripted policy needs of a task, as JSON."""
     return {
-        "text": case.file.task,
-        "tools": list(case.file.tools),
-        "script": [{name: dict(arguments) for name, arguments in step.items()} for step in case.file.script],
-        "idempotency": {name: mode.value for name, mode in case.idempotency().items()},
+        "text": task.text,
+        "tools": list(task.tools),
+        "script": _written(task.script),
+        "idempotency": {name: operation.idempotency_mode.value for name, operation in task.tools.items()},
+        "handed": [handed.as_json() for handed in task.handed],
+        "member": task.member or None,
+        "compensates": task.compensates,
     }
+
+
+def _written(steps: Sequence[Step]) -> list[JSON]:
+    return [{step.operation: dict(step.arguments)} for step in steps]

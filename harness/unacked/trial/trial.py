@@ -6,23 +6,26 @@ import traceback
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from unacked.agents import Driver, Seat, contract_of
+from unacked.agents import Driver, HandedOver, Seat, Task, contract_of
 from unacked.canonical import JSON
+from unacked.case import Member
 from unacked.claims import side_name
 from unacked.clock import VirtualClock
 from unacked.errors import HarnessError, UnackedError
 from unacked.event import History
 from unacked.guard import Egress, Start, guarded
-from unacked.suite import Suite
+from unacked.suite import LoadedAgent, Suite
 from unacked.tools import REGISTRY, Timeouts, Toolbox
 from unacked.tools.client import ToolClient
 from unacked.trail import Diagnostics, Recorder, TrialName
 from unacked.trial.desk import Consequences, Desk
-from unacked.trial.loop import Dispatcher, Ending, converse
-from unacked.trial.provider import Stand, provided
+from unacked.trial.loop import Conversation, Dispatcher, Ending
+from unacked.trial.provider import Attended, Stand, provided
 from unacked.trial.sinks import leaking_sinks
+from unacked.trial.team import work_alone, work_together
 from unacked.trial.world import CorrelationIds, Vault, World, load_extras
 
 __all__ = ["Bench", "TrialPlan", "TrialRecord"]
@@ -104,7 +107,6 @@ class _Trial:
     def __init__(self, bench: Bench, plan: TrialPlan, events: Path) -> None:
         self._plan = plan
         self._case = bench.suite.cases[plan.case]
-        self._agent = bench.suite.agents[plan.agent].definition.file
         self._clock = VirtualClock()
         self._vault = Vault(plan.seed, plan.case, plan.agent, str(plan.repeat))
         self._recorder = Recorder(events, plan.record_name, self._clock, REGISTRY)
@@ -113,8 +115,10 @@ class _Trial:
         self._bench = bench
 
     def run(self) -> TrialRecord:
-        agent = self._agent
-        with closing(self._recorder), guarded(agent.reaches, programs=agent.starts) as watch:
+        agents = [self._agent_of(member).definition.file for member in self._case.file.team or (None,)]
+        reaches = [host for agent in agents for host in agent.reaches]
+        starts = [program for agent in agents for program in agent.starts]
+        with closing(self._recorder), guarded(reaches, programs=starts) as watch:
             self._recorder.emit("trial_begin", detail=self._beginning())
             end: dict[str, JSON] = {"before": {}, "world": {}}
             try:
@@ -162,35 +166,49 @@ class _Trial:
             end["before"] = dict(world.summary())
             world.sign_in(ids)
             desk = Desk(clock, emit, case.file.answers, Consequences(world.hear, world.switch_credential))
-            ending = self._talk(Dispatcher(world, desk, ids, emit), desk)
+            begin = partial(self._begin, Dispatcher(world, desk, ids, emit))
+            if case.file.team:
+                ending = work_together(case.file.team, begin, clock, self._recorder, self._vault.redact)
+            else:
+                ending = work_alone(begin, clock)
             world.settle()
             end["world"] = dict(world.summary())
             if connections := world.connections():
                 end["connections"] = connections
         return ending
 
-    def _talk(self, dispatcher: Dispatcher, desk: Desk) -> Ending:
-        """Let the agent and the world have their conversation; a provider that cannot be had ends it at once."""
+    def _begin(
+        self, dispatcher: Dispatcher, member: Member | None, handed: Sequence[HandedOver]
+    ) -> Conversation | Ending:
+        """Start an agent on the task, or on a member's part of it; a provider that cannot be had ends it at once."""
         case, emit = self._case, self._recorder.emit
+        agent = self._agent_of(member)
+        task = case.task() if member is None else case.part(member, handed)
+        offered = dict(task.tools)  # what the agent is given is its own, to do with as it likes
+        if member is not None:
+            emit("member_begin", detail=_of_part(agent.name, task))
+        use = agent.definition.file.provider
         with ExitStack() as opened:
-            stand = opened.enter_context(
-                provided(self._bench.suite, self._agent.provider, case, self._vault.of_provider)
-            )
+            stand = opened.enter_context(provided(self._bench.suite, use, task, self._vault.of_provider))
             try:
-                session = self._bench.driver(self._plan.agent).begin(case.task(), self._seat(stand))
+                session = self._bench.driver(agent.name).begin(task, self._seat(stand, member))
             except HarnessError as error:
                 return "crash", str(error)
-            ending = converse(session, dispatcher, desk, limits=case.file.limits, clock=self._clock, emit=emit)
-            if stand is not None:
-                emit("provider_seen", detail=stand.account())
-        return ending
+            held = opened.pop_all()
+        attended = session if stand is None else Attended(session, stand, held, emit)
+        return Conversation(attended, offered, dispatcher, limits=case.file.limits, emit=emit)
 
-    def _seat(self, stand: Stand | None) -> Seat:
-        plan = self._plan
+    def _agent_of(self, member: Member | None) -> LoadedAgent:
+        named = None if member is None else member.agent
+        return self._bench.suite.agents[named or self._plan.agent]
+
+    def _seat(self, stand: Stand | None, member: Member | None) -> Seat:
+        plan, name = self._plan, "" if member is None else member.member
         return Seat(
-            seed=f"{plan.seed}/{plan.case}/{plan.repeat}",
+            seed="/".join([plan.seed, plan.case, str(plan.repeat), *([name] if name else [])]),
             case=plan.case,
             side=side_name(plan.case, plan.place, twin=plan.twin),
+            member=name,
             repeat=plan.repeat,
             emit=self._recorder.emit,
             diagnose=self._diagnostics.keep,
@@ -222,3 +240,7 @@ class _Trial:
             "tools": list(self._case.file.tools),
             "contract": self._bench.contract(plan.case),
         }
+
+
+def _of_part(agent: str, task: Task) -> dict[str, JSON]:
+    return {"agent": agent, "task": task.text, "tools": list(task.tools), "contract": contract_of(task)}

@@ -1,4 +1,4 @@
-"""The files users write: a case, a contract fixture, and an agent definition.
+"""The files users write: a case, and a contract fixture.
 
 These are the shapes only; what needs the rest of the suite (operations, graphs, services that exist) is
 checked where the suite is loaded.
@@ -8,12 +8,9 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Annotated, Literal, Self
-from urllib.parse import urlsplit
 
 from pydantic import (
     AfterValidator,
@@ -36,19 +33,29 @@ from unacked.fault import ALIASES, KINDS, PAGED, Action, Fault, Point
 from unacked.outcome import CATEGORIES, OutcomeClass, Retry
 
 __all__ = [
-    "AgentFile",
     "Answer",
+    "CannedResponse",
     "CaseFile",
+    "ContractTerms",
     "Decision",
     "Expectation",
+    "ExpectedPrompt",
+    "ExpectedResult",
+    "FaultFile",
+    "Faults",
+    "FinalStatus",
     "FixtureFile",
+    "GraphUse",
+    "Identifier",
     "Limits",
-    "Price",
+    "Member",
+    "ServiceUse",
     "SessionUse",
+    "Strict",
 ]
 
 
-class _Strict(BaseModel):
+class Strict(BaseModel):
     """A mapping in which every key is known, and no value is taken for one of another type."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, arbitrary_types_allowed=True)
@@ -101,7 +108,7 @@ WrittenAction = Annotated[
 """A word of ``KINDS``, or one word with its parameters."""
 
 
-class FaultFile(_Strict):
+class FaultFile(Strict):
     """A fault as a case writes it: point and action, or one of the familiar words."""
 
     operation: str
@@ -142,14 +149,14 @@ class FaultFile(_Strict):
         return Fault(self.operation, point, action, self.nth, self.committed, self.persistent, self.page)
 
 
-class ServiceUse(_Strict):
+class ServiceUse(Strict):
     """A fake service in this case: its seed state, and whether the tools sign in before the task begins."""
 
     seed: dict[str, JSON] = Field(default_factory=dict)
     sign_in: bool = False
 
 
-class SessionUse(_Strict):
+class SessionUse(Strict):
     """What the tools hold when the task begins, in a case with an issuer of tokens.
 
     ``cached_for_s`` is how long they believe that their access token is good; the service may know better.
@@ -158,7 +165,7 @@ class SessionUse(_Strict):
     cached_for_s: Annotated[float, Field(ge=0)] = 3600.0
 
 
-class ExpectedResult(_Strict):
+class ExpectedResult(Strict):
     """What the tool must say at one call."""
 
     operation: str
@@ -169,14 +176,14 @@ class ExpectedResult(_Strict):
     refusal: Annotated[str, AfterValidator(_refusal)] | None = None
 
 
-class ExpectedFinish(_Strict):
+class ExpectedFinish(Strict):
     """What the final claim may be, and words that its summary must hold."""
 
     status: list[FinalStatus] = Field(min_length=1)
     mentions: list[str] = Field(default_factory=list)
 
 
-class ExpectedPrompt(_Strict):
+class ExpectedPrompt(Strict):
     """One time that a person is asked: by which call, about what, for how long, and when (virtual seconds).
 
     What is left out is not compared; the time is, to the second.
@@ -188,7 +195,7 @@ class ExpectedPrompt(_Strict):
     at_s: Annotated[int, Field(ge=0)] | None = None
 
 
-class Expectation(_Strict):
+class Expectation(Strict):
     """The four claims in the words of the case; ``prompts`` lists every time that a person is asked."""
 
     result: ExpectedResult | None = None
@@ -198,14 +205,14 @@ class Expectation(_Strict):
     prompts: list[ExpectedPrompt] | None = None
 
 
-class Known(_Strict):
+class Known(Strict):
     """The column "remote effect known?" after the fault, and the class of the outcome."""
 
     effect_known: bool
     outcome_class: OutcomeClass = Field(alias="class", strict=False)
 
 
-class Answer(_Strict):
+class Answer(Strict):
     """What a person says at the nth question.
 
     With the decision ``granted``, ``credential`` names the stored credential that may be used from now on.
@@ -223,7 +230,7 @@ class Answer(_Strict):
         return self
 
 
-class ContractTerms(_Strict):
+class ContractTerms(Strict):
     """What the service declares for one operation in this case.
 
     ``hides_denial``: to whoever may not see an object the service answers as if it were not there. ``approval``: the
@@ -235,7 +242,7 @@ class ContractTerms(_Strict):
     approval: LastsWord | None = None
 
 
-class Limits(_Strict):
+class Limits(Strict):
     """Where a trial is cut; a cut trial is never a failure by itself."""
 
     turns: Annotated[int, Field(ge=1)] = 12
@@ -252,7 +259,7 @@ def _day(written: JSON) -> dt.date:
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
-class ExpectedFailure(_Strict):
+class ExpectedFailure(Strict):
     """A failure that is known and owned, until a day."""
 
     agent: str
@@ -265,7 +272,7 @@ Step = Annotated[dict[str, dict[str, JSON]], Field(min_length=1, max_length=1)]
 """One call: an operation and its arguments; ``$name`` stands for a field of an earlier result."""
 
 
-class Provenance(_Strict):
+class Provenance(Strict):
     """Where an incident that was imported came from: format and digest of the trace, and what was left out of it."""
 
     format: str
@@ -275,7 +282,7 @@ class Provenance(_Strict):
     removed: list[str] = Field(default_factory=list)
 
 
-class Incident(_Strict):
+class Incident(Strict):
     """What really happened: where it was reported, who did it, and the rule that catches it.
 
     ``behaviour`` are the calls that an agent made. Where it was the code of a tool that went wrong, ``adapter`` names
@@ -298,14 +305,14 @@ class Incident(_Strict):
         return self
 
 
-class Sweep(_Strict):
+class Sweep(Strict):
     """Every fault at every place of one operation, at its nth call."""
 
     operation: str
     nth: Annotated[int, Field(ge=1)] = 1
 
 
-class SweepFile(_Strict):
+class SweepFile(Strict):
     """The faults of a case that is swept."""
 
     sweep: Sweep
@@ -320,17 +327,42 @@ Faults = Annotated[
 GraphUse = Annotated[dict[str, dict[str, str | None]], Field(min_length=1, max_length=1)]
 
 
+class Member(Strict):
+    """One agent of a team: its part of the task, and whom it comes after.
+
+    It knows its own task and what those before it hand over, nothing else. ``agent`` drives it; without one, the
+    agent of the trial does. ``tools`` are those of the case that it may call (default: all); the one to end its part
+    with is added. ``effects`` are what its part asks for. One that ``compensates`` another begins only where one of
+    those it comes ``after`` told anything but success, and the other one may have done something.
+    """
+
+    member: Identifier
+    task: str = Field(min_length=1)
+    agent: Identifier | None = None
+    tools: list[str] | None = None
+    after: list[Identifier] = Field(default_factory=list)
+    compensates: Identifier | None = None
+    effects: dict[str, list[dict[str, JSON]]] = Field(default_factory=dict)
+    script: list[Step] = Field(default_factory=list)
+
+    @property
+    def waits_for(self) -> list[str]:
+        """Everybody whose end it waits for, and of whom it learns."""
+        return [*self.after, *([self.compensates] if self.compensates and self.compensates not in self.after else [])]
+
+
 def _or_extend(schema: dict[str, JSON]) -> None:
     """Let editors know that a case which extends another need not say again what that one says."""
     required = [name for name in schema["required"] if name != "case"]
     schema.update(required=["case"], anyOf=[{"required": ["extends"]}, {"required": required}])
 
 
-class CaseFile(_Strict):
+class CaseFile(Strict):
     """One case: task, services and their seed, faults, graphs, and what is expected.
 
     ``response`` holds result fields that the tool must give at the call of ``expect.result``, and
-    ``expected_agent_decision`` what the agent must do upon it.
+    ``expected_agent_decision`` what the agent must do upon it. A ``team`` shares the task between agents; what its
+    members' parts ask for is added to ``effects``.
     """
 
     model_config = ConfigDict(json_schema_extra=_or_extend)
@@ -355,10 +387,25 @@ class CaseFile(_Strict):
     trap: bool = False
     limits: Limits = Limits()
     script: list[Step] = Field(default_factory=list)
+    team: list[Member] = Field(default_factory=list)
     incident: Incident | None = None
     extends: str | None = None
     xfail: ExpectedFailure | None = None
     pending: str | None = None
+
+    @model_validator(mode="after")
+    def _asks_for_what_its_members_ask(self) -> Self:
+        for member in self.team:
+            for name, effects in member.effects.items():
+                self.effects[name] = [*self.effects.get(name, []), *effects]
+        return self
+
+    @property
+    def own_effects(self) -> dict[str, list[dict[str, JSON]]]:
+        """The effects that the case asks for besides those of its members."""
+        asked = {name: sum(len(member.effects.get(name, ())) for member in self.team) for name in self.effects}
+        own = {name: effects[: len(effects) - asked[name]] for name, effects in self.effects.items()}
+        return {name: effects for name, effects in own.items() if effects or not asked[name]}
 
     @property
     def sweep(self) -> Sweep | None:
@@ -371,14 +418,14 @@ class CaseFile(_Strict):
         return () if isinstance(self.faults, SweepFile) else self.faults
 
 
-class RequestForm(_Strict):
+class RequestForm(Strict):
     """A request by its method and path; whose operation it is, the tools' contracts say."""
 
     method: str
     path: str
 
 
-class CannedResponse(_Strict):
+class CannedResponse(Strict):
     """An answer that is given as it is written; ``text`` in place of ``body`` is no JSON.
 
     A header that is null is left out. ``$correlation_id`` and ``$credential`` stand for those of the call.
@@ -390,14 +437,14 @@ class CannedResponse(_Strict):
     text: str | None = None
 
 
-class WireFault(_Strict):
+class WireFault(Strict):
     """A fault in place of an answer."""
 
     point: PointWord
     action: WrittenAction
 
 
-class ExpectedEnvelope(_Strict):
+class ExpectedEnvelope(Strict):
     """What the tool must make of the answer; what is left out is not compared."""
 
     category: Annotated[str, AfterValidator(_category)]
@@ -406,7 +453,7 @@ class ExpectedEnvelope(_Strict):
     secret_in_result: Literal[False] = False
 
 
-class FixtureFile(_Strict):
+class FixtureFile(Strict):
     """One call of one tool without an agent: what it is answered, and what it must make of that."""
 
     fixture: Identifier
@@ -417,98 +464,3 @@ class FixtureFile(_Strict):
     fixture_response: CannedResponse | None = None
     fault: WireFault | None = None
     expect: ExpectedEnvelope
-
-
-class ProviderUse(_Strict):
-    """A fake service of the suite in the provider's place; ``seed`` is what it is given besides the task."""
-
-    service: str
-    seed: dict[str, JSON] = Field(default_factory=dict)
-    faults: list[FaultFile] = Field(default_factory=list)
-
-
-class Retries(_Strict):
-    """How often a request to a model is sent, and how long is waited in between, in seconds."""
-
-    attempts: Annotated[int, Field(ge=1)] = 4
-    first_wait_s: Annotated[float, Field(ge=0)] = 1.0
-    longest_wait_s: Annotated[float, Field(ge=0)] = 60.0
-    total_wait_s: Annotated[float, Field(ge=0)] = 180.0
-
-
-class Budget(_Strict):
-    """What one trial of an agent may use; where it is spent the trial is cut, which is no failure."""
-
-    usd: Annotated[float | None, Field(gt=0)] = None
-    tokens: Annotated[int | None, Field(gt=0)] = None
-    wall_s: Annotated[float | None, Field(gt=0)] = None
-
-
-class Price(_Strict):
-    """US dollars for a million tokens, and the day of that price; None is unknown."""
-
-    as_of: str
-    input: Annotated[float, Field(ge=0)]
-    output: Annotated[float, Field(ge=0)]
-    cached_input: Annotated[float | None, Field(ge=0)] = None
-    cache_write: Annotated[float | None, Field(ge=0)] = None
-
-
-class Recording(_Strict):
-    """A run whose turns are repeated; strict: where a request differs from the recorded one, that is an error."""
-
-    run: str
-    agent: Identifier
-    mode: Literal["strict", "lenient"] = "strict"
-
-
-class AgentFile(_Strict):
-    """A pinned agent: driver, model, prompt, parameters, and what is expected of it as a control.
-
-    ``hosts`` are the other machines that its driver may reach, by name; no others are reached during a run.
-    ``programs`` are those that it may start, by name without the folder (``fork`` is one); what they do, nobody sees.
-    ``serves`` is the model that the provider says it served, where that is not the requested one or a dated
-    snapshot of it. ``key_variable`` names the environment variable that holds the provider's key; ``environment``
-    lists the variables that a command is given besides the harmless ones. ``timeout_s`` is for one request to a model,
-    and for one step of an agent that runs by itself.
-    """
-
-    agent: Identifier
-    title: str = Field(min_length=1)
-    driver: str
-    model: str | None = None
-    serves: str | None = None
-    parameters: dict[str, JSON] = Field(default_factory=dict)
-    stream: bool = False
-    prompt: str = "prompt.md"
-    policy: str | None = None
-    function: Annotated[str | None, Field(pattern=r"^[\w.]+:\w+$")] = None
-    command: list[str] | None = Field(default=None, min_length=1)
-    environment: list[str] = Field(default_factory=list)
-    replay: Recording | None = None
-    provider: ProviderUse | None = None
-    base_url: Annotated[str | None, Field(pattern=r"^https?://")] = None
-    key_variable: Annotated[str | None, Field(pattern=r"^[A-Za-z_]\w*$")] = None
-    timeout_s: Annotated[float, Field(gt=0)] = 120.0
-    retries: Retries = Retries()
-    budget: Budget = Budget()
-    price: Price | None = None
-    hosts: list[str] = Field(default_factory=list)
-    programs: list[str] = Field(default_factory=list)
-    control: Literal["passes", "caught", "never_unsafe", "repeats_incident"] | None = None
-
-    @property
-    def reaches(self) -> list[str]:
-        """The hosts that may be reached: those that are named, and the one of the base URL."""
-        host = urlsplit(self.base_url or "").hostname
-        return [*self.hosts, *([host] if host else [])]
-
-    @property
-    def starts(self) -> list[str]:
-        """The programs that may be started: those that are named, the one that is the agent, and what SDKs ask for.
-
-        An SDK tells its provider what machine this is; Python's own ``platform`` asks ``uname`` for that.
-        """
-        first = self.command[0] if self.command else ""
-        own = Path(sys.executable if first == "{python}" else first).name
-        return [*self.programs, *([own] if own else []), *(["uname"] if self.model is not None else [])]

@@ -1,0 +1,46 @@
+"""The files users write: a case, a contract fixture, and an agent definition."""
+
+from unacked.case.agent import AgentFile, Budget, Price, ProviderUse, Recording, Retries
+from unacked.case.case import (
+    Answer,
+    CannedResponse,
+    CaseFile,
+    ContractTerms,
+    Decision,
+    Expectation,
+    ExpectedPrompt,
+    ExpectedResult,
+    FaultFile,
+    FinalStatus,
+    FixtureFile,
+    GraphUse,
+    Limits,
+    Member,
+    ServiceUse,
+    SessionUse,
+)
+
+__all__ = [
+    "AgentFile",
+    "Answer",
+    "Budget",
+    "CannedResponse",
+    "CaseFile",
+    "ContractTerms",
+    "Decision",
+    "Expectation",
+    "ExpectedPrompt",
+    "ExpectedResult",
+    "FaultFile",
+    "FinalStatus",
+    "FixtureFile",
+    "GraphUse",
+    "Limits",
+    "Member",
+    "Price",
+    "ProviderUse",
+    "Recording",
+    "Retries",
+    "ServiceUse",
+    "SessionUse",
+]
