@@ -1,8 +1,9 @@
 """The command driver: any program as an agent; it finds the case's tools on an MCP server.
 
-The program's words may hold ``{task}``, ``{prompt}``, ``{mcp_url}`` (streamable HTTP), ``{mcp_config}`` (a file that
-says how to start the server as a process) and ``{mcp_config_http}`` (one with the URL), ``{python}`` and ``{folder}``,
-where the agent's file stands. It runs in an empty folder of its own, with an environment of a few names.
+The program's words may hold ``{task}``, ``{prompt}``, ``{model}``, ``{base_url}``, ``{mcp_url}`` (streamable HTTP),
+``{mcp_config}`` (a file that says how to start the server as a process) and ``{mcp_config_http}`` (one with the URL),
+``{python}`` and ``{folder}``, where the agent's file stands. It runs in an empty folder of its own, with an environment
+of a few names.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from typing import Any
 
 from unacked.agents import mcp_bridge
 from unacked.agents.handoff import Ended, Handoff
-from unacked.agents.protocol import ProviderError, Reply, Seat, Session, Task
+from unacked.agents.protocol import ProviderError, Reply, Seat, Session, Task, own_server
 from unacked.canonical import JSON, dumps
 from unacked.case import AgentFile
 
@@ -52,7 +53,8 @@ class CommandDriver:
 class _CommandSession:
     def __init__(self, file: AgentFile, folder: Path, prompt: str, task: Task, seat: Seat) -> None:
         self._file, self._seat = file, seat
-        environment = _environment(file, seat)
+        base_url, key = own_server(file, seat)
+        environment = _environment(file, seat) | ({"UNACKED_KEY": key} if key else {})
         self._handoff = Handoff()
         offer: Any = importlib.import_module("unacked.agents.mcp_offer")
         self._offer = offer.McpOffer(list(task.tools.values()), self._handoff.call)
@@ -60,6 +62,8 @@ class _CommandSession:
         words = {
             "task": task.text,
             "prompt": prompt,
+            "model": file.model or "",
+            "base_url": base_url or "",
             "python": sys.executable,
             "folder": str(folder),
             "mcp_url": self._offer.url,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 
 from unacked.agents.command import CommandDriver
@@ -45,6 +45,11 @@ _NEEDS: Mapping[str, tuple[str, str]] = {
 """The one field without which a driver cannot work; it means nothing to the drivers that do not need it."""
 
 _OF_MODELS = ("serves", "stream", "base_url", "key_variable", "retries", "price", "provider")
+_OF_OTHERS: Mapping[str, Collection[str]] = {
+    "python": ("base_url", "provider"),
+    "command": ("base_url", "provider", "environment"),
+}
+"""What else means something to the drivers of agents that speak to their model themselves."""
 
 
 def misfits(file: AgentFile) -> Iterator[tuple[str, str, str]]:
@@ -53,14 +58,8 @@ def misfits(file: AgentFile) -> Iterator[tuple[str, str, str]]:
     if needed and getattr(file, needed) is None:
         yield "driver", f"an agent with the driver {file.driver!r} needs {needed!r}", example
     of_drivers = {field for field, _ in _NEEDS.values()} - {"model", needed}
-    for field in sorted(
-        {
-            *of_drivers,
-            *(() if file.driver in APIS else _OF_MODELS),
-            *(() if file.driver == "command" else ("environment",)),
-        }
-        & file.model_fields_set
-    ):
+    others = {*of_drivers, *(() if file.driver in APIS else _OF_MODELS), "environment"}
+    for field in sorted((others - {*_OF_OTHERS.get(file.driver, ())}) & file.model_fields_set):
         yield field, f"means nothing to the driver {file.driver!r}", "remove it, or choose another driver"
 
 

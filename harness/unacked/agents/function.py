@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from unacked.agents.handoff import Ended, Handoff, TrialOverError
-from unacked.agents.protocol import Call, Reply, Seat, Session, Task
+from unacked.agents.protocol import Call, Reply, Seat, Session, Task, own_server
 from unacked.canonical import JSON
 from unacked.case import AgentFile
 from unacked.content import load_content
@@ -23,11 +23,17 @@ _LAST_WORDS_S = 5.0
 
 
 class Job:
-    """What the function is given: the task, the prompt, and the tools with a way to call them."""
+    """What the function is given: the task, the prompt, and the tools with a way to call them.
 
-    def __init__(self, task: Task, prompt: str, handoff: Handoff) -> None:
+    ``model`` is the one that the agent's file names. ``base_url`` and ``key`` are where a server of its own or a fake
+    one takes the provider's place (as OpenAI's clients want them, with ``/v1``); None is the client's own default.
+    """
+
+    def __init__(self, task: Task, file: AgentFile, prompt: str, seat: Seat, handoff: Handoff) -> None:
         self.task = task.text
         self.prompt = prompt
+        self.model = file.model
+        self.base_url, self.key = own_server(file, seat)
         self.tools: Sequence[Mapping[str, JSON]] = [
             {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema()}
             for tool in task.tools.values()
@@ -68,20 +74,21 @@ class FunctionDriver:
     """Runs a function in a thread of its own; it may be a coroutine function."""
 
     def __init__(self, file: AgentFile, folder: Path) -> None:
+        self._file = file
         self._function = load_function(file.function or "", folder)
         self._prompt = (folder / file.prompt).read_bytes().decode("utf-8")
-        self._timeout_s = file.timeout_s
 
-    def begin(self, task: Task, seat: Seat) -> Session:  # noqa: ARG002 - the driver's interface
+    def begin(self, task: Task, seat: Seat) -> Session:
         """Start the function on ``task``."""
-        return _FunctionSession(self._function, task, self._prompt, self._timeout_s)
+        handoff = Handoff()
+        job = Job(task, self._file, self._prompt, seat, handoff)
+        return _FunctionSession(self._function, job, handoff, self._file.timeout_s)
 
 
 class _FunctionSession:
-    def __init__(self, function: Callable[[Job], Any], task: Task, prompt: str, timeout_s: float) -> None:
+    def __init__(self, function: Callable[[Job], Any], job: Job, handoff: Handoff, timeout_s: float) -> None:
         self._function, self._timeout_s = function, timeout_s
-        self._handoff = Handoff()
-        self._job = Job(task, prompt, self._handoff)
+        self._job, self._handoff = job, handoff
         self._thread = threading.Thread(target=self._run, name="agent", daemon=True)
         self._thread.start()
 
