@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from typing import Any
 
 import pytest
 from tests.suites import ROOT
@@ -33,7 +34,7 @@ def bound() -> BoundGraph:
     return graph.bind({}, REGISTRY, {})
 
 
-def judged(team: dict[str, Member], *told: tuple[str, str, dict[str, object], str]) -> Judgement:
+def judged(team: dict[str, Member], *told: tuple[str, str, dict[str, Any], str]) -> Judgement:
     """Judge calls with their answers: (agent, operation, arguments, category)."""
     events: list[Event] = []
     for number, (agent, operation, args, category) in enumerate(told):
@@ -45,7 +46,7 @@ def judged(team: dict[str, Member], *told: tuple[str, str, dict[str, object], st
     return judge_events(ended, [bound()], EFFECTS, tools=[*REGISTRY, "hand_over"], team=team)
 
 
-def lost(status: str) -> Sequence[tuple[str, str, dict[str, object], str]]:
+def lost(status: str) -> Sequence[tuple[str, str, dict[str, Any], str]]:
     """A create without an answer, and what the first agent says of it."""
     return (
         ("first", "create_record", dict(CREATE), "outcome_unknown"),
