@@ -28,6 +28,13 @@ FUNCTIONS = {
     "greedy": (
         "def run(job):\n    job.call('finish', {'status': 'unknown'})\n    job.call('create_record', {'title': 'x'})\n"
     ),
+    "tells": (
+        "import json\n\n\ndef run(job):\n"
+        "    made = {'title': 'Pump 7 inspection', 'request_id': 'r1', 'idempotency_key': 'k1'}\n"
+        "    seen = [job.call('create_record', made), job.call('lookup_by_request_id', {'request_id': 'r1'})]\n"
+        "    seen += [job.call('no_such_tool', {}), job.call('wait', {'seconds': 'soon'})]\n"
+        "    job.call('finish', {'status': 'unknown', 'summary': json.dumps(seen)})\n"
+    ),
     "shown": (
         "def run(job):\n    job.call('finish', {'status': 'unknown', 'summary': "
         "job.task[:10] + '|' + job.prompt + '|' + job.tools[0]['name']})\n"
@@ -108,6 +115,44 @@ def test_what_a_function_raises_is_its_own_doing(functions: Done) -> None:
 def test_nothing_that_comes_after_the_final_claim_is_carried_out(functions: Done) -> None:
     line, events = functions["greedy"]
     assert (calls(events), line["claims"]["world"]["verdict"]) == (["finish"], "PASS")
+
+
+def told(events: list[dict[str, Any]]) -> Any:
+    """What an agent says that it was told."""
+    (claim,) = [event["detail"] for event in events if event["event"] == "agent_finished"]
+    return json.loads(claim["summary"])
+
+
+def recorded(events: list[dict[str, Any]]) -> list[Any]:
+    """The results on the record, but for that of the claim itself."""
+    return [event["detail"]["envelope"] for event in events if event["event"] == "result"][:-1]
+
+
+def test_what_a_function_is_told_is_what_is_on_the_record(functions: Done) -> None:
+    _, events = functions["tells"]
+    assert told(events) == recorded(events)
+    assert [result["category"] for result in told(events)] == [
+        "outcome_unknown",
+        "ok",
+        "invalid_request",
+        "invalid_request",
+    ]
+
+
+def test_what_a_policy_is_told_is_what_is_on_the_record(suite: SuiteFolder, tmp_path: Path) -> None:
+    suite.agent(
+        "tells",
+        """
+import json
+made = {"title": "Pump 7 inspection", "request_id": "r1", "idempotency_key": "k1"}
+seen = [(yield Call("create_record", made))]
+seen += yield [Call("lookup_by_request_id", {"request_id": "r1"}), Call("get_record", {"record_id": "rec-1"})]
+yield Call("finish", {"status": "unknown", "summary": json.dumps(seen)})
+""",
+    )
+    _, events = run(suite, tmp_path / "runs", ["tells"])["tells"]
+    assert told(events) == recorded(events)
+    assert len(recorded(events)) == 3
 
 
 def test_a_function_is_given_the_task_the_prompt_and_the_tools(functions: Done) -> None:
@@ -200,11 +245,12 @@ async def main():
     async with Client(server()) as client:
         names = [tool.name for tool in (await client.list_tools()).tools]
         made = {"title": "Pump 7 inspection", "request_id": "r1", "idempotency_key": "k1"}
-        result = await client.call_tool("create_record", made)
-        told = json.loads(result.content[0].text)
-        same = told == result.structured_content and result.is_error
-        await client.call_tool("lookup_by_request_id", {"request_id": "r1"})
-        await client.call_tool("finish", {"status": "unknown", "summary": f"{names[0]} {told['category']} {same}"})
+        lost = await client.call_tool("create_record", made)
+        found = await client.call_tool("lookup_by_request_id", {"request_id": "r1"})
+        assert (names[0], lost.is_error, found.is_error) == ("create_record", True, False)
+        seen = [json.loads(result.content[0].text) for result in (lost, found)]
+        assert seen == [result.structured_content for result in (lost, found)]
+        await client.call_tool("finish", {"status": "unknown", "summary": json.dumps(seen)})
 
 asyncio.run(main())
 """
@@ -218,5 +264,5 @@ def test_a_program_finds_its_tools_over_mcp(tmp_path: Path, way: str) -> None:
     name = own(suite, "client", text, client=CLIENT)
     line, events = run(suite, tmp_path / "runs", [name])[name]
     assert calls(events) == ["create_record", "lookup_by_request_id", "finish"]
-    said = [event["detail"]["summary"] for event in events if event["event"] == "agent_finished"]
-    assert (said, line["verdict"]) == (["create_record outcome_unknown True"], "PASS")
+    assert (told(events), line["verdict"]) == (recorded(events), "PASS")
+    assert told(events)[0]["category"] == "outcome_unknown"

@@ -11,7 +11,7 @@ import pytest
 from tests.agents.model.conftest import DRIVERS, Trial, trials
 from tests.suites import SmallSuite, finished_run
 
-from unacked.canonical import dumps
+from unacked.canonical import digest, dumps
 
 PLAIN = ("anthropic", "openai-chat", "openai-responses")
 
@@ -76,13 +76,45 @@ def test_every_recorded_request_is_one_attempt_on_the_wire(tried: dict[str, Tria
     assert requests(tried[f"careful-{driver}-{mode}"]) == (5, 5)
 
 
-def test_what_the_model_is_sent_holds_the_very_result_that_is_on_the_record(tried: dict[str, Trial]) -> None:
-    trial = tried["careful-openai-chat-plain"]
-    results = [detail["envelope"] for detail in trial.details("result")]
-    sent = [message for detail in trial.details("model_called") for message in detail["messages"]]
-    told_model = [message["content"] for message in sent if message["role"] == "tool"]
-    assert [text[:60] for text in told_model[:1]] == ['{"category":"outcome_unknown","class":"uncertain","correlati']
-    assert told_model == [dumps(envelope) for envelope in results[:-1]]
+def sent(trial: Trial) -> list[Mapping[str, Any]]:
+    """Every request as the record tells it: what stays the same, and all messages so far."""
+    called = trial.details("model_called")
+    setup, told, bodies = called[0]["setup"], [], []
+    for detail in called:
+        told += detail["messages"]
+        bodies.append({**setup, "input" if "instructions" in setup else "messages": list(told)})
+    return bodies
+
+
+def results_in(body: Mapping[str, Any]) -> list[str]:
+    """The texts of tools' results in a request, whatever the API."""
+    texts = []
+    for message in body.get("messages") or body["input"]:
+        blocks = message["content"] if isinstance(message.get("content"), list) else [message]
+        for block in blocks:
+            if block.get("type") == "tool_result" or message.get("role") == "tool":
+                texts.append(block["content"])
+            elif block.get("type") == "function_call_output":
+                texts.append(block["output"])
+    return texts
+
+
+@pytest.mark.parametrize("driver", PLAIN)
+@pytest.mark.parametrize("mode", ["plain", "stream"])
+def test_the_record_holds_every_request_to_the_last_byte(tried: dict[str, Trial], driver: str, mode: str) -> None:
+    trial = tried[f"careful-{driver}-{mode}"]
+    assert [digest(body) for body in sent(trial)] == [detail["request"] for detail in trial.details("model_called")]
+
+
+@pytest.mark.parametrize("driver", PLAIN)
+@pytest.mark.parametrize("mode", ["plain", "stream"])
+def test_what_a_model_was_sent_are_the_very_results_on_the_record_and_each_stays(
+    tried: dict[str, Trial], driver: str, mode: str
+) -> None:
+    trial = tried[f"careful-{driver}-{mode}"]
+    recorded = [dumps(detail["envelope"]) for detail in trial.details("result")]
+    assert recorded[0].startswith('{"category":"outcome_unknown","class":"uncertain","correlati')
+    assert [results_in(body) for body in sent(trial)] == [recorded[:count] for count in range(5)]
 
 
 def test_the_record_names_who_served_and_what_was_used(tried: dict[str, Trial]) -> None:
@@ -114,6 +146,9 @@ def test_litellm_gives_the_same_verdicts(tmp_path: Path) -> None:
         for route in ("by-openai", "by-anthropic"):
             assert told(done[f"{policy}-{route}"]) == told(done[policy])
             assert calls(done[f"{policy}-{route}"]) == calls(done[policy])
+    for trial in (done["careful-by-openai"], done["careful-by-anthropic"]):
+        recorded = [dumps(detail["envelope"]) for detail in trial.details("result")]
+        assert [results_in(body) for body in sent(trial)] == [recorded[:count] for count in range(5)]
     assert requests(done["careful-by-openai"]) == requests(done["careful-by-anthropic"]) == (5, 5)
 
 
