@@ -63,9 +63,10 @@ def take_over(task: Task, known: dict[str, Any]) -> Moves[Settled]:
 def settle_for_another(task: Task, call: Step) -> Moves[Settled]:
     """Find out what became of a call that another made; where it is not there, make that very call once more."""
     operation = task.tools.get(call.operation)
-    if operation is None or operation.reconcile not in task.tools:
+    lookup = task.tools.get(operation.reconcile or "") if operation is not None else None
+    if operation is None or lookup is None:
         return "unknown", "left unsettled, and nothing here can find out"
-    status, detail = yield from reconcile(task, operation, task.tools[operation.reconcile], call.arguments)
+    status, detail = yield from reconcile(task, operation, lookup, call.arguments)
     if status == "absent" and task.compensates is None and harmless_again(operation, call.arguments):
         return (yield from settle(task, call, call.arguments))
     return {"absent": "failed", "started": "unknown"}.get(status, status), detail

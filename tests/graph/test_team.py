@@ -39,7 +39,7 @@ def judged(team: dict[str, Member], *told: tuple[str, str, dict[str, Any], str])
     events: list[Event] = []
     for number, (agent, operation, args, category) in enumerate(told):
         events.append(Call(id=str(number), operation=operation, args=args, turn=number, agent=agent, at=float(number)))
-        fields = {"record_id": "rec-1"} if category == "ok" and operation == "create_record" else {}
+        fields: dict[str, Any] = {"record_id": "rec-1"} if category == "ok" and operation == "create_record" else {}
         fields |= {"record_id": "rec-1", "complete": True} if operation.startswith("lookup") else {}
         events.append(Result(call=str(number), category=category, fields=fields, at=float(number), visible_to=(agent,)))
     ended = [*events, End(reason=EndReason.FINISHED)]

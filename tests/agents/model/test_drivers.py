@@ -79,7 +79,9 @@ def test_every_recorded_request_is_one_attempt_on_the_wire(tried: dict[str, Tria
 def sent(trial: Trial) -> list[Mapping[str, Any]]:
     """Every request as the record tells it: what stays the same, and all messages so far."""
     called = trial.details("model_called")
-    setup, told, bodies = called[0]["setup"], [], []
+    setup: Mapping[str, Any] = called[0]["setup"]
+    told: list[Any] = []
+    bodies: list[Mapping[str, Any]] = []
     for detail in called:
         told += detail["messages"]
         bodies.append({**setup, "input" if "instructions" in setup else "messages": list(told)})
