@@ -80,7 +80,7 @@ def record(stage: Stage, trials: int) -> Recorded:
 @contextmanager
 def provider(stage: Stage) -> Iterator[Provider]:
     """The fake server, as a trial has it."""
-    with provided(stage.suite, stage.agent.definition.file.provider, stage.case, "key") as stand:
+    with provided(stage.suite, stage.agent.definition.file.provider, stage.case.task(), "key") as stand:
         if stand is None:
             raise SystemExit(f"{stage.agent.name} has no fake provider")
         yield stand.provider

@@ -83,7 +83,7 @@ def functions(tmp_path_factory: pytest.TempPathFactory) -> Done:
     names = [
         own(suite, name, "driver: python\nfunction: mine:run\ntimeout_s: 10.0\n", mine=source)
         for name, source in FUNCTIONS.items()
-    ]
+    ] + ["careful"]
     return run(suite, base / "runs", names)
 
 
@@ -179,10 +179,16 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Done:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("UNACKED_TEST_SECRET", "s3cr3t-of-the-user")
         patch.setenv("UNACKED_TEST_KEY", "k3y-of-the-agent")
-        names = []
+        names = ["careful"]
         for name, command in PROGRAMS.items():
             patience_s = 0.2 if name == "hangs" else 20.0
             names.append(own(suite, name, f"driver: command\ntimeout_s: {patience_s}\ncommand: {command}\n"))
+        lacking = "environment: [UNACKED_NO_SUCH_KEY]\n"
+        names.append(own(suite, "program-without-key", f"driver: command\n{lacking}command: ['{{python}}', -c, '']\n"))
+        names.append(own(suite, "function-without-key", f"driver: python\n{lacking}function: json:dumps\n"))
+        spills = "import os\n\n\ndef run(job):\n    raise ValueError(os.environ['UNACKED_TEST_KEY'])\n"
+        given = "environment: [UNACKED_TEST_KEY]\n"
+        names.append(own(suite, "spills", f"driver: python\n{given}function: mine:run\n", mine=spills))
         tell = 'import os; print(os.environ["UNACKED_TEST_KEY"])'
         names.append(
             own(
@@ -224,6 +230,34 @@ def test_a_program_sees_nothing_of_the_users_environment(programs: Done) -> None
     names = {name.strip("' ") for name in said[0].strip("[]").split(",")}
     assert "UNACKED_MCP_URL" in names
     assert not {name for name in names if "SECRET" in name or "TEST" in name}
+
+
+@pytest.mark.parametrize("name", ["program-without-key", "function-without-key"])
+def test_an_agent_of_ones_own_without_its_key_is_an_error_that_names_the_variable(programs: Done, name: str) -> None:
+    line, events = programs[name]
+    (finding,) = line["claims"]["trail"]["findings"]
+    assert (line["verdict"], finding["rule"], calls(events)) == ("ERROR", "provider-failed", [])
+    assert finding["observed"] == f"no_key: the environment variable UNACKED_NO_SUCH_KEY is not set: {name} needs it"
+
+
+def test_a_key_in_what_a_function_raises_is_found_and_taken_out(programs: Done) -> None:
+    line, events = programs["spills"]
+    assert end(events) == ("finished", "ValueError: [redacted]")
+    assert (line["verdict"], [one["rule"] for one in line["claims"]["trail"]["findings"]]) == (
+        "UNSAFE",
+        ["secret-leaked"],
+    )
+
+
+def test_whatever_other_agents_do_a_trial_leaves_the_same_record(programs: Done, functions: Done) -> None:
+    private = ("run", "hash")
+    alone, among = (
+        [{name: value for name, value in event.items() if name not in private} for event in done["careful"][1]]
+        for done in (functions, programs)
+    )
+    assert len(alone) > 20
+    assert among == alone
+    assert programs["careful"][0]["verdict"] == "PASS"
 
 
 def test_a_key_that_a_program_tells_is_taken_out(programs: Done) -> None:

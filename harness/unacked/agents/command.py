@@ -23,7 +23,8 @@ from typing import Any
 
 from unacked.agents import mcp_bridge
 from unacked.agents.handoff import Ended, Handoff
-from unacked.agents.protocol import ProviderError, Reply, Seat, Session, Task, own_server
+from unacked.agents.own import named_environment, own_server
+from unacked.agents.protocol import Reply, Seat, Session, Task
 from unacked.canonical import JSON, dumps
 from unacked.case import AgentFile
 
@@ -54,7 +55,8 @@ class _CommandSession:
     def __init__(self, file: AgentFile, folder: Path, prompt: str, task: Task, seat: Seat) -> None:
         self._file, self._seat = file, seat
         base_url, key = own_server(file, seat)
-        environment = _environment(file, seat) | ({"UNACKED_KEY": key} if key else {})
+        environment = {name: os.environ[name] for name in _KEPT if name in os.environ} | named_environment(file, seat)
+        environment |= {"UNACKED_KEY": key} if key else {}
         self._handoff = Handoff()
         offer: Any = importlib.import_module("unacked.agents.mcp_offer")
         self._offer = offer.McpOffer(list(task.tools.values()), self._handoff.call)
@@ -129,20 +131,6 @@ class _CommandSession:
             _end(self._program, last_words_s=_LAST_WORDS_S if results else 0.0)
         self._offer.close()
         shutil.rmtree(self._place, ignore_errors=True)
-
-
-def _environment(file: AgentFile, seat: Seat) -> dict[str, str]:
-    """A few harmless names, and those that the agent's file lists; what these hold may stand in no sink."""
-    kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
-    for name in file.environment:
-        value = os.environ.get(name, "")
-        if not value:
-            told = f"the environment variable {name} is not set: {file.agent} needs it"
-            seat.emit("model_failed", detail={"turn": 0, "kind": "no_key", "told": told})
-            raise ProviderError("no_key", told)
-        seat.hide(value)
-        kept[name] = value
-    return kept
 
 
 def _filled(word: str, words: Mapping[str, str]) -> str:

@@ -46,7 +46,7 @@ _NEEDS: Mapping[str, tuple[str, str]] = {
 
 _OF_MODELS = ("serves", "stream", "base_url", "key_variable", "retries", "price", "provider")
 _OF_OTHERS: Mapping[str, Collection[str]] = {
-    "python": ("base_url", "provider"),
+    "python": ("base_url", "provider", "environment"),
     "command": ("base_url", "provider", "environment"),
 }
 """What else means something to the drivers of agents that speak to their model themselves."""

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from unacked.agents.handoff import Ended, Handoff, TrialOverError
-from unacked.agents.protocol import Call, Reply, Seat, Session, Task, own_server
+from unacked.agents.own import named_environment, own_server
+from unacked.agents.protocol import Call, Reply, Seat, Session, Task
 from unacked.canonical import JSON
 from unacked.case import AgentFile
 from unacked.content import load_content
@@ -79,7 +80,8 @@ class FunctionDriver:
         self._prompt = (folder / file.prompt).read_bytes().decode("utf-8")
 
     def begin(self, task: Task, seat: Seat) -> Session:
-        """Start the function on ``task``."""
+        """Start the function on ``task``; raises ProviderError where a variable that it needs is not set."""
+        named_environment(self._file, seat)
         handoff = Handoff()
         job = Job(task, self._file, self._prompt, seat, handoff)
         return _FunctionSession(self._function, job, handoff, self._file.timeout_s)

@@ -30,7 +30,6 @@ __all__ = [
     "Session",
     "Step",
     "Task",
-    "own_server",
 ]
 
 
@@ -210,13 +209,6 @@ class Seat:
     hide: Callable[[str], None] = _unheard
     redact: Callable[[str], str] = str
     provider: Provider | None = None
-
-
-def own_server(file: AgentFile, seat: Seat) -> tuple[str | None, str | None]:
-    """Return base URL and key of the server in the provider's place, for an agent that speaks to its model itself."""
-    if seat.provider is None:
-        return file.base_url, None
-    return f"{seat.provider.url}/v1", seat.provider.key
 
 
 class Session(Protocol):

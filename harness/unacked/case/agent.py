@@ -65,7 +65,8 @@ class AgentFile(Strict):
     ``programs`` are those that it may start, by name without the folder (``fork`` is one); what they do, nobody sees.
     ``serves`` is the model that the provider says it served, where that is not the requested one or a dated
     snapshot of it. ``key_variable`` names the environment variable that holds the provider's key; ``environment``
-    lists the variables that a command is given besides the harmless ones. ``timeout_s`` is for one request to a model,
+    lists the variables that an agent of one's own needs: a command is given them besides the harmless ones, and what
+    they hold may stand in no sink. ``timeout_s`` is for one request to a model,
     and for one step of an agent that runs by itself.
     """
 
