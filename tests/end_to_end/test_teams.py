@@ -248,7 +248,7 @@ def test_a_member_that_is_cut_ends_the_trial_for_all(planted: dict[str, Trial]) 
     trial = planted["loops"]
     assert parts(trial) == [("maker", "begins"), ("maker", "budget")]
     assert trial.details("trial_end")[0]["reason"] == "budget"
-    assert trial.line["verdict"] == "INCONCLUSIVE"
+    assert trial.line["claims"]["path"]["verdict"] == "INCONCLUSIVE"
 
 
 # -- who is to blame -----------------------------------------------------------------------------------------------
