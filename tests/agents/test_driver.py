@@ -133,7 +133,7 @@ def test_a_users_own_key_stands_in_no_file_of_the_run(
         "refused_key: the provider answered 401 (authentication_error): refused key",
     )
     assert "[redacted]" in folder.diagnostics.read_text()
-    assert [path for path in folder.path.rglob("*") if path.is_file() and key in path.read_text()] == []
+    assert [path for path in folder.path.rglob("*") if path.is_file() and key.encode() in path.read_bytes()] == []
 
 
 def test_sdks_are_recorded_with_the_run_and_settings_are_pinned(suite: SuiteFolder, tmp_path: Path) -> None:
