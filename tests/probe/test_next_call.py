@@ -3,20 +3,19 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.suites import ROOT
 
 from unacked.agents import Call, Reply
 from unacked.graph import Verdict
 from unacked.probe import Prefix, judge_next, of_case
-from unacked.suite import load_suite
+from unacked.suite import Suite
 
 SENT = {"title": "Pump 7 inspection", "request_id": "req-1", "idempotency_key": "key-1"}
 
 
 @pytest.fixture(scope="module")
-def prefix() -> Prefix:
+def prefix(loaded: Suite) -> Prefix:
     """The create of E01 was answered by ``outcome_unknown``."""
-    return of_case(load_suite(ROOT), "E01", by="careful")
+    return of_case(loaded, "E01", by="careful")
 
 
 def outcome(prefix: Prefix, *calls: Call, text: str = "", erred: str | None = None) -> tuple[Any, ...]:

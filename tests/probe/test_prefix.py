@@ -1,18 +1,12 @@
 from __future__ import annotations
 
 import pytest
-from tests.suites import ROOT
 
 from unacked.errors import Place, SpecificationError
 from unacked.graph import Call, End, EndReason, Result, Trace
 from unacked.graph.trace import Begin
 from unacked.probe import Prefix, of_case, of_trace
-from unacked.suite import Suite, load_suite
-
-
-@pytest.fixture(scope="module")
-def loaded() -> Suite:
-    return load_suite(ROOT)
+from unacked.suite import Suite
 
 
 def traced(loaded: Suite, after: int | None = None, *, category: str = "outcome_unknown") -> Prefix:
@@ -67,13 +61,13 @@ def test_a_trace_without_trouble_does_not_say_where_to_ask(loaded: Suite) -> Non
 
 
 def test_the_other_side_of_a_case_has_a_way_of_its_own(loaded: Suite) -> None:
-    prefix = of_case(loaded, "N01.twin", by="careful", after=2)
+    prefix = of_case(loaded, "E01.twin", by="careful", after=2)
     assert prefix.answered == "lookup_by_request_id -> not_found"
-    assert prefix.name == "N01.twin, by careful"
+    assert prefix.name == "E01.twin, by careful"
 
 
 def test_what_a_value_may_have_come_from_is_the_task_the_calls_and_the_results(loaded: Suite) -> None:
-    prefix = of_case(loaded, "N01", by="careful", after=2)
+    prefix = of_case(loaded, "E01", by="careful", after=2)
     task, sent, _, first, second = prefix.sources[0], prefix.sources[1], 0, prefix.sources[2], prefix.sources[4]
     assert str(task).startswith("Create one record titled")
     assert sent["title"] == "Pump 7 inspection"
