@@ -33,6 +33,8 @@ def act(task: Task) -> Moves[None]:
         status, detail = yield from settle(task, step, arguments)
         if status == "success" and detail.get("complete") is False:
             status, detail = yield from see_all(task, step, arguments, detail)
+        if status == "failed" and task.undo:
+            status = yield from take_back(task, known)
         if status != "success":
             last = Step(step.operation, arguments)
             yield Call(
@@ -79,6 +81,18 @@ def told(task: Task, known: Mapping[str, Any], status: str = "success", last: St
     open_call = last if status == "unknown" else None
     unsettled = [{"operation": open_call.operation, "arguments": dict(open_call.arguments)}] if open_call else []
     return {name: value for name, value in (("facts", dict(known)), ("unsettled", unsettled)) if value}
+
+
+def take_back(task: Task, known: Mapping[str, Any]) -> Moves[str]:
+    """Undo what was done before a step that failed, in the order of the task; what was not done has no undo."""
+    for number, step in enumerate(task.undo, start=len(task.script) + 1):
+        arguments = stable_ids(task, step, number) | step.resolved(known)
+        if None in arguments.values():
+            continue
+        status, _ = yield from settle(task, step, arguments)
+        if status != "success":
+            return "unknown"
+    return "failed"
 
 
 def stable_ids(task: Task, step: Step, number: int) -> dict[str, str]:

@@ -125,15 +125,16 @@ class HandedOver:
 class Task:
     """What the agent is given: the task and the tools; in a team also what those before it handed over.
 
-    The rest is for agents without a model only: ``script`` is the way of the case when nothing goes wrong,
-    ``behaviour`` what was recorded in an incident, ``graphs`` and ``effects`` what the agent will be judged by.
-    ``handed`` stands in the text too. ``member`` is the agent's place in the team, ``compensates`` whose work it is to
-    undo.
+    The rest is for agents without a model only: ``script`` is the way of the case when nothing goes wrong, ``undo``
+    what takes it back where a step of it fails for good, ``behaviour`` what was recorded in an incident, ``graphs`` and
+    ``effects`` what the agent will be judged by. ``handed`` stands in the text too. ``member`` is the agent's place in
+    the team, ``compensates`` whose work it is to undo.
     """
 
     text: str
     tools: Mapping[str, Operation]
     script: Sequence[Step] = ()
+    undo: Sequence[Step] = ()
     behaviour: Sequence[Step] = ()
     graphs: Sequence[BoundGraph] = ()
     effects: Mapping[str, Sequence[Mapping[str, JSON]]] = field(default_factory=dict)

@@ -360,6 +360,7 @@ def _or_extend(schema: dict[str, JSON]) -> None:
 class CaseFile(Strict):
     """One case: task, services and their seed, faults, graphs, and what is expected.
 
+    ``undo`` takes back what ``script`` does, in this order, where a step of it fails for good.
     ``response`` holds result fields that the tool must give at the call of ``expect.result``, and
     ``expected_agent_decision`` what the agent must do upon it. A ``team`` shares the task between agents; what its
     members' parts ask for is added to ``effects``.
@@ -388,6 +389,7 @@ class CaseFile(Strict):
     limits: Limits = Limits()
     script: list[Step] = Field(default_factory=list)
     team: list[Member] = Field(default_factory=list)
+    undo: list[Step] = Field(default_factory=list)
     incident: Incident | None = None
     extends: str | None = None
     xfail: ExpectedFailure | None = None

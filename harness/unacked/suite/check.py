@@ -236,14 +236,16 @@ def _arguments(
 
 
 def _script(document: Document, file: CaseFile) -> Iterator[Problem]:
-    for index, step in enumerate(file.script):
-        name, arguments = next(iter(step.items()))
-        yield from _named(document, file, ("script", index, name), name)
-        yield from _arguments(document, ("script", index, name), REGISTRY.get(name), arguments)
-        operation = REGISTRY.get(name)
-        if operation is not None and operation.writes and name not in file.effects:
-            hint = f"effects: {{{name}: [...]}} with what the task asks for"
-            yield document.problem(("script", index, name), f"the task asks for a {name} that no effect declares", hint)
+    for part, steps in (("script", file.script), ("undo", file.undo)):
+        for index, step in enumerate(steps):
+            name, arguments = next(iter(step.items()))
+            place: Location = (part, index, name)
+            yield from _named(document, file, place, name)
+            yield from _arguments(document, place, REGISTRY.get(name), arguments)
+            operation = REGISTRY.get(name)
+            if operation is not None and operation.writes and name not in file.effects:
+                hint = f"effects: {{{name}: [...]}} with what the task asks for"
+                yield document.problem(place, f"the task asks for a {name} that no effect declares", hint)
     for index, step in enumerate(file.incident.behaviour if file.incident else ()):
         name = next(iter(step))
         yield from _named(document, file, ("incident", "behaviour", index, name), name)

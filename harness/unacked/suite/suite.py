@@ -86,6 +86,7 @@ class LoadedCase:
             self.file.task,
             dict(self.offered),
             script=_steps(self.file.script),
+            undo=_steps(self.file.undo),
             behaviour=_steps(incident.behaviour) if incident else (),
             graphs=() if self.declared is None else self.declared.graphs,
             effects={name: [dict(effect) for effect in effects] for name, effects in self.file.effects.items()},
