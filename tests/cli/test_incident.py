@@ -226,3 +226,25 @@ def test_a_file_that_is_no_incident_is_told_with_its_place(
 
     assert done.code == 2
     assert told in done.err
+
+
+def test_where_no_graph_fits_a_draft_is_proposed_that_catches_it_once_a_person_takes_it(
+    unacked: CommandLine, suite: SuiteFolder, tmp_path: Path
+) -> None:
+    suite.keep("C01")
+    spans = Spans().call("send_report", {"subject": "valve"}, error="timed out")
+    trace = spans.call("send_report", {"subject": "valve"}, {"id": "R-2", "sent": True}).write(tmp_path / "trace.json")
+    case, draft = tmp_path / "a.case.yaml", tmp_path / "a.graph.yaml"
+    own = ("--to", case, "--suite", suite.path)
+
+    refused = unacked("incident", "new", trace, *own)
+
+    assert (refused.code, case.exists()) == (2, False)
+    assert "no case of the suite judges create_record" in refused.err
+    assert f"a draft is in {draft}: read it" in refused.err
+
+    (suite.path / "transitions/draft.yaml").write_text(draft.read_text())
+    mapping = tmp_path / "a.mapping.yaml"
+    mapping.write_text(mapping.read_text() + "graphs: [draft-create-record]\n")
+    taken = unacked("incident", "new", trace, *own, "--mapping", mapping)
+    assert (taken.code, taken.out.splitlines()[-1]) == (0, f"{case}: write-again catches the 2 recorded calls")

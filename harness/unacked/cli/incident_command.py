@@ -19,6 +19,7 @@ from unacked.errors import ExitCode, Place, Problem, SpecificationError, nearest
 from unacked.incident import (
     FORMATS,
     Imported,
+    NoGraphFitsError,
     Recording,
     Redactor,
     Verification,
@@ -34,6 +35,7 @@ from unacked.incident import (
     read_mapping,
     read_recording,
     retire,
+    sketch,
     verify,
     written,
 )
@@ -106,7 +108,12 @@ def new(
     if mapping_path is None:
         _write_mapping(beside, imported, redactor)
     source = source or f"a trace of {len(imported.recording.calls)} calls ({imported.recording.form})"
-    made = propose(imported, suite, source=source, digest=_digest(trace), slug=slug)
+    try:
+        made = propose(imported, suite, source=source, digest=_digest(trace), slug=slug)
+    except NoGraphFitsError as error:
+        place = beside.with_name(beside.name.removesuffix(".mapping.yaml") + ".graph.yaml")
+        place.write_text(written(sketch(error.operation)), encoding="utf-8")
+        raise NoGraphFitsError(error.operation, str(place)) from None
     path = to or Path(f"{made.value['case']}.case.yaml")
     _write(path, written(made.value), redactor)
     for line in (*_reasons(imported), *made.notes, redactor.report()):

@@ -11,6 +11,7 @@ from unacked.incident.propose import Draft, Imported, bring_in, propose
 from unacked.incident.read import FORMATS, read_recording
 from unacked.incident.recording import Recording
 from unacked.incident.redact import Redactor
+from unacked.incident.sketch import NoGraphFitsError, sketch
 from unacked.incident.store import Held, add, held, retire
 from unacked.incident.verify import Check, Verification, verify
 from unacked.incident.written import written
@@ -22,6 +23,7 @@ __all__ = [
     "Held",
     "Imported",
     "Minimized",
+    "NoGraphFitsError",
     "Recording",
     "Redactor",
     "Verification",
@@ -37,6 +39,7 @@ __all__ = [
     "read_mapping",
     "read_recording",
     "retire",
+    "sketch",
     "verify",
     "written",
 ]

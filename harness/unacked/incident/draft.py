@@ -15,6 +15,7 @@ from unacked.graph import Graph
 from unacked.incident.infer import Inference
 from unacked.incident.mapping import IGNORE, Constant, Mapped, MappingFile, Source
 from unacked.incident.recording import Answer, Recording
+from unacked.incident.sketch import NoGraphFitsError
 from unacked.incident.wording import task_of
 from unacked.incident.world import seeds
 from unacked.outcome import CATEGORIES
@@ -264,7 +265,9 @@ def _graphs(moves: Sequence[Move], suite: Suite, notes: list[str]) -> list[JSON]
             offered = {*_offered(moves), *(each.operation.name for each in moves)}
             known = [use for each in uses for use in each]
             return [_use(suite.graphs[name], known, offered) for name in chosen]
-    raise _refused("no case of the suite judges any operation of this trace", "name 'graphs' in the mapping file")
+    wrong = next((move.operation for move in moves if move.operation.writes), None)
+    told = _refused("no case of the suite judges any operation of this trace", "name 'graphs' in the mapping file")
+    raise told if wrong is None else NoGraphFitsError(wrong)
 
 
 def _is_about(case: LoadedCase, operation: str) -> bool:
