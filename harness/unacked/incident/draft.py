@@ -265,7 +265,8 @@ def _graphs(moves: Sequence[Move], suite: Suite, notes: list[str]) -> list[JSON]
             offered = {*_offered(moves), *(each.operation.name for each in moves)}
             known = [use for each in uses for use in each]
             return [_use(suite.graphs[name], known, offered) for name in chosen]
-    wrong = next((move.operation for move in moves if move.operation.writes), None)
+    writes = (move.operation for move in moves if move.operation.writes and move.operation.broadcast is None)
+    wrong = next(writes, None)
     told = _refused("no case of the suite judges any operation of this trace", "name 'graphs' in the mapping file")
     raise told if wrong is None else NoGraphFitsError(wrong)
 

@@ -26,7 +26,7 @@ def sketch(operation: Operation) -> dict[str, JSON]:
     """Return the file of a graph in which a write is made once, and not again while its outcome is not known."""
     answers: dict[str, JSON] = {
         "ok": "done",
-        "accepted": "unknown",
+        **({"accepted": "unknown"} if "accepted" in operation.categories else {}),
         "@uncertain": "unknown",
         "@local": "start",
         "@failure": "failed",
