@@ -255,7 +255,7 @@ def test_a_fault_that_cannot_be_is_refused(parts: dict[str, Any], expected: str)
         (
             {"point": "after_comit", "action": "silence"},
             (
-                "faults.0.point: Input should be 'dns', 'before_connect', 'tls', 'reuse', 'after_accept', "
+                "faults.0.point: Input should be 'as_said', 'dns', 'before_connect', 'tls', 'reuse', 'after_accept', "
                 "'during_request', 'before_commit', 'after_commit', 'in_head', 'in_body' or 'after_response', "
                 "got 'after_comit'"
             ),

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from unacked.fault import ACTIONS, CHANGES, KINDS, LOOKUP_ACTIONS, REMOTE_ACTIONS, Action, Fault, FaultPlan, Point
+from unacked.fault import (
+    ACTIONS,
+    CHANGES,
+    KINDS,
+    LOOKUP_ACTIONS,
+    REMOTE_ACTIONS,
+    SPOKEN,
+    Action,
+    Fault,
+    FaultPlan,
+    Point,
+)
 from unacked.wire.loopback import impossible
 
 EXPIRED = Fault("search_all", Point.BEFORE_COMMIT, Action.parse("cursor_expired"), page=2)
@@ -59,7 +70,7 @@ def test_a_fault_names_its_page() -> None:
 
 
 def test_changes_of_the_world_are_no_ambiguous_faults() -> None:
-    assert {**ACTIONS, **CHANGES, **REMOTE_ACTIONS, **LOOKUP_ACTIONS} == KINDS
+    assert {**ACTIONS, **CHANGES, **REMOTE_ACTIONS, **LOOKUP_ACTIONS, **SPOKEN} == KINDS
     assert [kind.name for kind in CHANGES.values() if kind.ambiguous] == []
 
 
