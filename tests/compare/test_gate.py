@@ -33,6 +33,11 @@ def test_a_drop_over_all_cases_blocks() -> None:
     assert "passes less often over all cases" in gate.reasons[0]
 
 
+def test_a_drop_over_all_cases_names_those_that_made_it() -> None:
+    gate = decide(Night({**dict.fromkeys(SAME, Counts(5, 5, 5, 5)), "C03": Counts(10, 10, 0, 10)}), RULE)
+    assert (gate.decision, gate.reasons[1:]) == (Decision.BLOCK, ["above all in C03"])
+
+
 def test_a_suspect_keeps_the_night_open_until_it_has_fresh_repeats() -> None:
     gate = decide(Night({**SAME, "C00": Counts(5, 5, 2, 5)}), RULE)
     assert (gate.decision, gate.suspects) == (Decision.INCONCLUSIVE, ["C00"])

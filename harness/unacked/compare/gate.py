@@ -113,7 +113,8 @@ def decide(night: Night, rule: GateRule, fresh: Mapping[str, Counts] | None = No
     suspicious = suspects(night.cases, rule.screen)
     if p < rule.alpha:
         reason = f"the candidate passes less often over all cases (exact stratified p = {p:.2g})"
-        return Gate(Decision.BLOCK, [reason], suspicious, p=p)
+        named = [f"above all in {_listed(suspicious)}"] if suspicious else []
+        return Gate(Decision.BLOCK, [reason, *named], suspicious, p=p)
     confirmed = _confirmed(suspicious, fresh or {}, rule)
     if confirmed:
         return Gate(
