@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import subprocess
 import sys
@@ -11,7 +12,9 @@ from pathlib import Path
 import pytest
 
 from unacked.conformance.adapter import Adapter, load_adapter
-from unacked.conformance.check import Finding, Status
+from unacked.conformance.check import Finding, Pace, Status
+from unacked.conformance.checks import CHECKS
+from unacked.conformance.processes import Processes
 from unacked.conformance.run import Report, check_orchestrator, chosen_checks
 from unacked.errors import ExitCode, SpecificationError
 
@@ -115,3 +118,18 @@ def test_a_check_that_is_ended_leaves_no_process_behind(tmp_path: Path) -> None:
     assert (check.returncode, said.strip()) == (130, "interrupted")
     with pytest.raises(ProcessLookupError):
         os.kill(int(pids[0].read_text()), 0)
+
+
+def test_commands_that_begin_at_once_have_an_output_each(tmp_path: Path) -> None:
+    it = adapter(tmp_path, 'orchestrator: it\ncommands: {start: ["{python}", -c, "print(1)"]}\nclaims: [order]\n')
+    (scenario,) = CHECKS["S1"].scenarios(Pace(0.1))
+
+    async def begin() -> list[str]:
+        stage = Processes(it, scenario, tmp_path / "run", "run", None)
+        await asyncio.gather(stage.begin("start", 0), stage.begin("start", 0))
+        while any(command.status is None for command in stage.commands()):
+            await stage.changed(1)
+        await stage.close()
+        return sorted(file.read_text() for file in (tmp_path / "run").glob("*-start.txt"))
+
+    assert asyncio.run(begin()) == ["1\n", "1\n"]

@@ -32,7 +32,8 @@ class Processes:
     def __init__(self, adapter: Adapter, scenario: Scenario, folder: Path, run: str, port: int | None) -> None:
         self._adapter, self._folder = adapter, folder
         self._values = {"run": run, "state": str(folder / "state"), "port": str(port)}
-        self._begun: list[tuple[str, asyncio.subprocess.Process]] = []
+        self._begun: list[tuple[str, asyncio.subprocess.Process, Path]] = []
+        self._commands = 0
         self._record = folder / "lines.jsonl"
         self._read: tuple[int, list[Line]] = (0, [])
         (folder / "state").mkdir(parents=True)
@@ -55,12 +56,9 @@ class Processes:
     def commands(self) -> Sequence[Command]:
         """The commands that were begun, in order."""
         return [
-            Command(verb, process.pid, process.returncode, last_words(self._output(index, verb), process.returncode))
-            for index, (verb, process) in enumerate(self._begun)
+            Command(verb, process.pid, process.returncode, last_words(output, process.returncode))
+            for verb, process, output in self._begun
         ]
-
-    def _output(self, index: int, verb: str) -> Path:
-        return self._folder / f"{index}-{verb}.txt"
 
     async def begin(self, verb: str, plan: int) -> None:
         """Begin a command; where workers carry out the runs there is one, and a new one resumes."""
@@ -68,18 +66,19 @@ class Processes:
         if commands.resume is None and commands.worker is not None:
             if verb == "resume":
                 verb = "worker"
-            elif verb == "start" and not any(begun == "worker" for begun, _ in self._begun):
+            elif verb == "start" and not any(begun == "worker" for begun, *_ in self._begun):
                 await self._spawn("worker", plan)
         await self._spawn(verb, plan)
 
     async def _spawn(self, verb: str, plan: int) -> None:
         argv = self._adapter.argv(verb, {**self._values, "plan": str(self._plan(plan))})
-        output = self._output(len(self._begun), verb)
-        self._begun.append((verb, await _started(argv, output, self._folder / "state")))
+        self._commands += 1
+        output = self._folder / f"{self._commands}-{verb}.txt"
+        self._begun.append((verb, await _started(argv, output, self._folder / "state"), output))
 
     async def kill(self, host: int) -> None:
         """Kill a command and all that it has started; return when it is gone."""
-        for _, process in self._begun:
+        for _, process, _ in self._begun:
             if process.pid == host:
                 await _killed(process)
 
@@ -89,7 +88,7 @@ class Processes:
 
     async def close(self) -> None:
         """Kill whatever still runs."""
-        for _, process in self._begun:
+        for _, process, _ in self._begun:
             await _killed(process)
 
 
