@@ -39,6 +39,7 @@ COMMANDS = {
     "audit": "verify that a stored run was not changed",
     "serve": "serve the fake services on real ports, with a control API to arm faults and read ledgers",
     "adapter": "put tool code of your own to the test at every fault, without any agent",
+    "scale": "run a plan in shards on many machines, with a Temporal of yours as the queue",
     "orchestrator": "put orchestrators to the test: crashes, time limits, order, retries, compensation",
     "selftest": "show that what is wrong on purpose is caught, and what is right is left alone",
     "schema": "write the JSON Schemas of the files that users write",
@@ -146,6 +147,7 @@ _EXTRAS = {
     "backports": "inspect",
     "mcp": "mcp",
     "opentelemetry": "otel",
+    "temporalio": "temporal",
 }
 """Libraries that only some commands need, and the extra that brings each."""
 

@@ -67,7 +67,7 @@ def task_of(step: Mapping[str, Any]) -> Task:
 async def tell(report: Report) -> None:
     """Run the steps that the plan has for how a run ends."""
     states = {task.state for task in report.tasks.values()}
-    told = [("deadletter", name) for name in report.dead_letters]
+    told: list[tuple[str, str | None]] = [("deadletter", name) for name in report.dead_letters]
     told += [("compensation_failed", step.task) for step in report.need_a_person]
     told += [(state.value.lower(), None) for state in (State.TIMED_OUT, State.CANCELLED) if state in states]
     for kind, name in told:
