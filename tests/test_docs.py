@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from unacked.case import CaseFile
+from unacked.conformance.checks import CHECKS
 from unacked.document import parse_yaml, validate
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -64,3 +66,17 @@ def test_every_command_that_the_readme_names_exists() -> None:
 
     assert named
     assert [name for name in sorted(named) if f"\n  {name} " not in help_text] == []
+
+
+@pytest.mark.parametrize("page", ["conformance.md", "scale.md"])
+def test_every_subcommand_that_a_page_names_exists(page: str) -> None:
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    named = set(re.findall(r"unacked (orchestrator|scale) ([a-z]+)", text))
+    assert named
+    groups = {group: importlib.import_module(f"unacked.cli.{group}_command").command for group, _ in named}
+    assert [pair for pair in sorted(named) if pair[1] not in groups[pair[0]].commands] == []
+
+
+def test_the_table_of_orchestrators_has_every_check() -> None:
+    text = (ROOT / "docs" / "orchestrators.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| ([A-Z]\d) \|", text, flags=re.MULTILINE) == list(CHECKS)

@@ -34,6 +34,7 @@ def test_markdown_has_a_row_a_check_and_a_column_an_orchestrator() -> None:
 
 def test_markdown_tells_why_what_did_not_pass_did_not() -> None:
     text = orchestrators_markdown([GOOD, BAD], CHECKS)
+    assert "\n## good\n\nDoes all.\n\nEverything that it claims holds.\n" in text
     assert "\n- **R3** not exercised: no step ever began\n" in text
     assert "<b>" not in text
     assert "\x1b" not in text

@@ -34,12 +34,14 @@ def orchestrators_markdown(reports: Sequence[Report], checks: Sequence[Check]) -
     lines = ["# Orchestrators against checks", "", *_intro(), *_table(head, rows), "", *_versions(reports)]
     for report in reports:
         lines += ["", f"## {plain(report.orchestrator)}", "", *_about(report)]
-        lines += [
-            f"- **{finding.check}** {finding.status.value}: {plain(finding.explanation)}"
-            for finding in report.findings
-            if finding.status in (Status.FAIL, Status.NOT_EXERCISED)
-        ]
+        lines += list(_reasons(report)) or ["Everything that it claims holds."]
     return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _reasons(report: Report) -> Iterator[str]:
+    for finding in report.findings:
+        if finding.status in (Status.FAIL, Status.NOT_EXERCISED):
+            yield f"- **{finding.check}** {finding.status.value}: {plain(finding.explanation)}"
 
 
 def _intro() -> Iterator[str]:
