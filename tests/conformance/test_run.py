@@ -80,6 +80,24 @@ def test_a_command_that_fails_is_quoted(checked: Checked) -> None:
     assert finding.explanation == "no step ever began; start (exit status 1: no disk)"
 
 
+def test_a_probe_that_has_left_its_command_exercises_nothing(checked: Checked, tmp_path: Path) -> None:
+    program = """
+import json, subprocess, sys
+plan = json.load(open(sys.argv[1]))
+for step in plan["steps"]:
+    subprocess.run([*plan["probe"], step["id"], "null", "[]"], start_new_session=True)
+"""
+    (tmp_path / "it.py").write_text(program)
+    start = 'start: ["{python}", "{here}/it.py", "{plan}"], resume: ["true"]'
+    text = f"orchestrator: it\ncommands: {{{start}}}\nclaims: [resume]\nbeat_s: 0.1\n"
+    (finding,) = checked(text, "C1").findings
+    assert finding.status is Status.NOT_EXERCISED
+    assert finding.explanation.startswith("line 6 (kill of 'c', attempt 1, in command ")
+    assert finding.explanation.endswith(
+        ") ran in a session of its own, so that its command could not be killed with it"
+    )
+
+
 def test_a_service_that_does_not_listen_exercises_nothing(checked: Checked) -> None:
     service = 'service: ["{python}", -c, \'raise SystemExit("no port {port}".split()[0])\']'
     text = f'orchestrator: it\ncommands: {{start: ["true"], {service}}}\nclaims: [order, parallel]\n'

@@ -118,7 +118,13 @@ class _Director:
             self.missed = "no step ever began"
             return
         self.killed = asyncio.get_running_loop().time(), lines[-1].host
-        await self._stage.kill(lines[-1].host)
+        await self._end(lines[-1])
+
+    async def _end(self, line: Line) -> None:
+        """Kill the command that runs the probe of a line; a probe that has left its command shows nothing."""
+        if line.host not in {command.host for command in self._stage.commands()}:
+            self.missed = f"{line} ran in a session of its own, so that its command could not be killed with it"
+        await self._stage.kill(line.host)
 
     async def _until(self, event: str, step: str) -> None:
         def there() -> Line | None:
@@ -131,7 +137,7 @@ class _Director:
             ended = ", ".join(str(command) for command in self._stage.commands() if command.status is not None)
             self.missed = f"waited for the {event} of {step!r} in vain{f'; ended: {ended}' if ended else ''}"
         elif event == "kill":
-            await self._stage.kill(line.host)
+            await self._end(line)
 
     async def _settle(self, move: Settle) -> None:
         def over() -> bool:
