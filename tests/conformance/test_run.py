@@ -122,6 +122,7 @@ def test_a_check_that_nobody_knows_is_refused_with_the_nearest() -> None:
         chosen_checks(["C1", "C9"])
 
 
+@pytest.mark.long
 def test_a_check_that_is_ended_leaves_no_process_behind(tmp_path: Path) -> None:
     told = "import os, time; open('pid', 'w').write(str(os.getpid())); time.sleep(600)"
     (tmp_path / "it.yaml").write_text(
