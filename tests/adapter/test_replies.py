@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -96,7 +95,9 @@ server.run()
 def test_a_server_of_the_users_own_is_put_to_the_test(tmp_path: Path, shipped: Suite) -> None:
     (tmp_path / "server.py").write_text(SERVER)
     adapter = load_adapter(f"mcp:{sys.executable} {tmp_path / 'server.py'}")
-    heard = check(adapter, shipped, cases_of(shipped, ["get_record"]), wire="loopback")
-    first, *others = (one for one in islice(heard, 6) if one.skipped is None)
-    assert [finding.rule for finding in first.findings] == ["secret-leaked"]
-    assert {finding.rule for one in others for finding in one.findings} == {"secret-leaked", "failure-as-success"}
+    rules: list[set[str]] = []
+    for heard in check(adapter, shipped, cases_of(shipped, ["get_record"]), wire="loopback"):
+        rules += [{finding.rule for finding in heard.findings}] if heard.skipped is None else []
+        if "failure-as-success" in set().union(*rules):
+            break
+    assert (rules[0], rules[-1]) == ({"secret-leaked"}, {"secret-leaked", "failure-as-success"})
