@@ -34,5 +34,5 @@ def send(entries: Iterable[Entry], url: str) -> int:
         if exporter.export(spans) is not SpanExportResult.SUCCESS:
             raise HarnessError(f"{url}: the collector did not take the spans")
     finally:
-        exporter.shutdown()
+        exporter.shutdown()  # type: ignore[no-untyped-call]
     return len(spans)
