@@ -22,7 +22,6 @@ __all__ = ["PACE", "simulated"]
 PACE = Pace(beat_s=0.25, start_s=0.5, lease_s=0.5, wait_bound_s=1.5)
 _PATIENCE_S = 30.0
 _KILLED = -9
-_STOPPED = 143
 
 
 def simulated(check: Check, fault: str | None) -> Finding:
@@ -44,8 +43,8 @@ async def _end() -> None:
     await asyncio.gather(*left, return_exceptions=True)
 
 
-def _stage(fault: str | None, scenario: Scenario, number: int) -> SimulatedStage:
-    return SimulatedStage(scenario, f"run-{number}", fault)
+def _stage(fault: str | None, scenario: Scenario, _: int) -> SimulatedStage:
+    return SimulatedStage(scenario, fault)
 
 
 @dataclass(eq=False)
@@ -64,9 +63,9 @@ class _World:
 class SimulatedStage:
     """One run by the planted orchestrator, in memory."""
 
-    def __init__(self, scenario: Scenario, run: str, fault: str | None) -> None:
+    def __init__(self, scenario: Scenario, fault: str | None) -> None:
         self._fault = fault
-        self._plans = [plan.as_json(run, []) for plan in scenario.plans]
+        self._plans = [plan.as_json("run", []) for plan in scenario.plans]
         self._world = _World({name: asdict(acts) for plan in scenario.plans for name, acts in plan.scripts.items()})
         self._begun: list[tuple[str, _Ground, asyncio.Task[int]]] = []
 
