@@ -122,7 +122,7 @@ def test_a_graph_that_no_case_uses_is_a_gap(shipped: Suite, tmp_path: Path) -> N
     test = of_one_graph(replace(shipped, cases={}), "rate-limit", tmp_path)
     assert test.caught == {}
     assert test.unplayed["forbid/too-early"] == "no case leads there"
-    assert graph_item(test).gap == "13 could not be played, such as forbid/blind-update: no case leads there"
+    assert graph_item(test).gap == "14 could not be played, such as forbid/blind-update: no case leads there"
 
 
 @pytest.mark.long
