@@ -136,16 +136,6 @@ def test_a_worker_with_another_suite_refuses(loaded: Suite, order: Order, tmp_pa
 
 
 @pytest.mark.long
-def test_an_attended_shard_tells_how_far_it_is(
-    little: Path, order: Order, shards: tuple[Path, list[ShardResult]], tmp_path: Path
-) -> None:
-    told: list[ShardState] = []
-    result = asyncio.run(attended(order, 2, little, tmp_path, told.append))
-    assert result == shards[1][0]
-    assert told[0] == ShardState(2, 3, 0)
-
-
-@pytest.mark.long
 def test_an_attended_shard_that_is_cancelled_leaves_no_process(little: Path, order: Order, tmp_path: Path) -> None:
     def cancel(_: ShardState) -> None:
         raise asyncio.CancelledError

@@ -28,7 +28,7 @@ from unacked.suite import load_suite
 
 pytestmark = pytest.mark.long
 
-REQUEST = RunRequest(("E01", "C05"), ("careful", "reckless"), 25)
+REQUEST = RunRequest(("E01", "C05"), ("careful", "reckless"), 12)
 LEASE_S = 2.0
 
 
@@ -89,7 +89,7 @@ def test_a_worker_that_is_killed_in_a_shard_costs_nothing(little: Path, tmp_path
         )
         assert whole.verdicts.read_bytes() == local.verdicts.read_bytes()
         assert texts(whole) == texts(local)
-        assert verify(whole) == len(plan.trials) == 200
+        assert verify(whole) == len(plan.trials) == 96
 
     asyncio.run(run())
 
