@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from unacked.canonical import JSON
-from unacked.claims import Brief, moves
+from unacked.claims import Brief, moves, path_judgement
 from unacked.engine.audit import side_of
 from unacked.engine.folder import RunFolder
 from unacked.engine.verdicts import read_verdicts
 from unacked.event import History
-from unacked.graph import Event, Judgement, judge_events
+from unacked.graph import Event, Judgement
 from unacked.suite import Suite
 from unacked.trail import TrialName, read_history
 
@@ -45,6 +45,4 @@ def stored_history(folder: RunFolder, run: str, line: Mapping[str, JSON]) -> His
 
 
 def _path(trial: str, agent: str, brief: Brief, history: History) -> StoredPath:
-    events = tuple(moves(brief, history))
-    judgement = judge_events(events, brief.graphs, brief.case.effects, tools=brief.tools)
-    return StoredPath(trial, agent, brief, history, events, judgement)
+    return StoredPath(trial, agent, brief, history, tuple(moves(brief, history)), path_judgement(brief, history))
