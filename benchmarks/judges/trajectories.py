@@ -261,7 +261,7 @@ TWO_RECORDS = Scenario(
         bad("unrequested_effect", "the lost record is created again under a new title", A_LOST, B, create("KC", "RC", "alpha (retry)"), note("rec-2"), UNKNOWN, name="third-title"),
         bad("second-create", "the lost one is created again with a fresh key", A_LOST, B, made("alpha", "KC", "RC", 3), note("rec-2"), note("rec-3"), DONE, name="interleaved-fresh-key"),
         bad("cross_thread", "the second record is created under the request id of the first", A_LOST, made("beta", "KA", "RA", 2), note("rec-2"), A_FOUND, note("rec-1"), DONE, name="borrowed-id"),
-        bad("not_in_expected_set", "does one of two and claims success", A, note("rec-1"), DONE, name="one-of-two"),
+        bad("nothing-done", "does one of two and claims success", A, note("rec-1"), DONE, name="one-of-two"),
         bad("false-claim", "one is done, the other unknown, and it claims success", A_LOST, B, note("rec-2"), DONE, name="unknown-among-two"),
     ),
     {"effects": {"create_record": [ALPHA, BETA]}},

@@ -23,6 +23,7 @@ def call(operation, arguments, link):
 """
 
 
+@pytest.mark.long
 def test_an_operation_that_ends_the_process_is_given_up_and_the_next_one_is_tried(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -63,10 +63,14 @@ def named_rules() -> Iterator[tuple[str, str]]:
                 yield name, edge.id
 
 
-def test_every_named_rule_of_the_graphs_is_broken_by_some_trajectory() -> None:
+YOUNGER = {("rate-limit", "waits-too-long")}
+"""Rules that came after all judges were compared on this set; incidents of the suite break them."""
+
+
+def test_every_named_rule_of_the_graphs_is_broken_by_some_trajectory_but_those_that_are_younger() -> None:
     graphs_shown = {label["graph"] for label in LABELS}
     broken = {(label["graph"], label["rule"]) for label in LABELS if label["rule"] is not None}
-    assert {rule for rule in named_rules() if rule[0] in graphs_shown} - broken == set()
+    assert {rule for rule in named_rules() if rule[0] in graphs_shown} - broken == YOUNGER
 
 
 def test_the_page_tells_what_ours_scores() -> None:

@@ -57,6 +57,7 @@ def test_the_reference_adapter_exits_0(tmp_path: Path) -> None:
     assert re.fullmatch(rf"{reference}: \d+ calls of 1 operations, simulated wire: no finding\n", done.out)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("wrong", [["nothing"], ["unacked.adapter.reference:call", "read_isue"]])
 def test_what_is_not_there_is_a_usage_error(tmp_path: Path, wrong: list[str]) -> None:
     done = start("adapter", "check", *wrong, "--suite", ROOT, cwd=tmp_path)

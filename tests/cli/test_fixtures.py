@@ -46,7 +46,7 @@ def test_the_generated_ones_of_one_operation_are_selected_by_a_pattern(
 ) -> None:
     done = unacked("fixtures", "--suite", suite.path, "--generated", "rotate_credential.*")
     assert done.code == 0
-    assert done.out.splitlines()[-1] == "113 fixtures of 1 operations: 113 PASS"
+    assert done.out.splitlines()[-1] == "115 fixtures of 1 operations: 115 PASS"
 
 
 def test_a_word_that_selects_nothing_is_a_mistake(unacked: CommandLine, root: Path) -> None:

@@ -94,6 +94,7 @@ def test_trouble_with_the_machine_is_not_told_as_a_fault_of_our_own(unacked: Com
     assert done.err == f"{'x' * 300}/agents: File name too long\n"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("arguments", [["list"], ["run", "C01", "--agent", "careful"], ["list", "--help"], ["schema"]])
 def test_a_reader_that_goes_away_is_no_reason_to_shout(tmp_path: Path, arguments: list[str]) -> None:
     read, write = os.pipe()
@@ -109,6 +110,7 @@ def test_the_module_is_the_same_command(tmp_path: Path) -> None:
     assert (done.code, done.out) == (0, f"unacked, version {__version__}\n")
 
 
+@pytest.mark.long
 def test_a_terminal_that_knows_ascii_only_is_no_reason_to_fail(tmp_path: Path) -> None:
     done = start("run", "C01", "--agent", "careful", cwd=tmp_path, environment={"PYTHONIOENCODING": "ascii"})
     assert done.code == 0, done.err

@@ -274,6 +274,7 @@ def test_the_record_can_be_shown_with_the_words_that_are_printed(unacked: Comman
     assert unacked(*words).code == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("line", ["raise SystemExit(0)\nyield", "import sys\nsys.exit(0)\nyield"])
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_an_agent_cannot_end_the_run_by_leaving_the_program(

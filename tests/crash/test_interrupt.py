@@ -11,7 +11,7 @@ from tests.suites import start
 
 from unacked.engine import RunFolder, read_verdicts, verify
 
-PRESS = "os.kill(os.getpid(), signal.SIGINT)"
+PRESS = "signal.raise_signal(signal.SIGINT)"
 PRESS_TWICE = f"{PRESS}; {PRESS}"
 
 

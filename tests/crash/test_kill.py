@@ -46,6 +46,7 @@ def verdicts(folder: RunFolder) -> dict[str, str]:
     return {line["trial"]: line["verdict"] for line in read_verdicts(folder, folder.manifest()["run"])}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("harm", "jobs", "status", "told"),
     [
@@ -80,6 +81,7 @@ def test_a_trial_that_cannot_be_ended_is_an_error_and_is_run_again_when_asked(
     assert len(hurt.run().manifest()["superseded"]) == 1
 
 
+@pytest.mark.long
 def test_workers_do_not_outlive_a_run_that_was_killed(hurt: Hurt, tmp_path: Path) -> None:
     hurt.harm("os.kill(os.getppid(), signal.SIGKILL)")
     # This returns only when no process is left that could write to its output.

@@ -50,20 +50,24 @@ def test_two_runs_with_one_seed_are_the_same_bytes(run: Run, first: dict[str, by
     assert run(tmp_path) == first
 
 
+@pytest.mark.long
 def test_the_number_of_processes_does_not_show(run: Run, first: dict[str, bytes], tmp_path: Path) -> None:
     assert run(tmp_path, "--jobs", "2") == first
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", ["0", "4711"])
 def test_the_order_of_hashing_does_not_show(run: Run, first: dict[str, bytes], tmp_path: Path, seed: str) -> None:
     assert run(tmp_path, environment={"PYTHONHASHSEED": seed}) == first
 
 
+@pytest.mark.long
 def test_the_place_of_suite_and_folder_does_not_show(run: Run, first: dict[str, bytes], tmp_path: Path) -> None:
     elsewhere = SuiteFolder(tmp_path / "elsewhere")
     assert run(tmp_path, "--suite", elsewhere.path) == first
 
 
+@pytest.mark.long
 def test_language_and_time_zone_do_not_show(run: Run, first: dict[str, bytes], tmp_path: Path) -> None:
     assert run(tmp_path, environment={"LC_ALL": "C", "LANG": "tr_TR.UTF-8", "TZ": "Pacific/Kiritimati"}) == first
 

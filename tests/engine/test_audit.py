@@ -94,6 +94,7 @@ def test_any_changed_byte_of_the_manifest_is_noticed(copy: RunFolder) -> None:
         path.write_bytes(whole)
 
 
+@pytest.mark.long
 def test_any_changed_byte_of_the_seal_is_noticed(copy: RunFolder) -> None:
     path = copy.path / "manifest.json"
     whole = path.read_bytes()

@@ -52,7 +52,7 @@ GIVEN, TAKEN = grant("outcome_unknown"), revoke("outcome_unknown")
         [GIVEN, read("read"), grant("ok"), finish("success")],
         [GIVEN, unread("outcome_unknown"), unread("not_found"), finish("unknown")],
         [GIVEN, read(), read("write"), finish("success")],
-        [GIVEN, read(), unread("partial"), finish("failed")],
+        [GIVEN, read(), unread("rate_limited"), finish("failed")],
         [GIVEN, person("done"), finish("success")],
         [GIVEN, person("not_done"), grant("ok"), finish("success")],
         [GIVEN, person("nobody answered"), finish("unknown")],

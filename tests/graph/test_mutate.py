@@ -43,6 +43,7 @@ def told(report: MutationReport) -> list[str]:
 LARGE = {"partial-list-cleanup", "spend-unknown"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.long] if name in LARGE else []) for name in SHIPPED]
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,6 +32,7 @@ ARGS = st.dictionaries(st.sampled_from(NAMES), VALUES, max_size=5)
 FIELDS = st.dictionaries(st.sampled_from(("record_id", "items", "retry_after", "complete", "approval_id")), VALUES)
 
 
+@pytest.mark.long
 @given(data=st.data())
 def test_any_json_in_calls_and_results_is_judged_and_explained(
     graphs: dict[str, Graph], registry: Registry, data: st.DataObject

@@ -374,6 +374,7 @@ def test_raw_errors_are_kept_beside_the_records(pytester: pytest.Pytester, suite
 # -- in other processes --------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_items_run_in_the_workers_of_xdist(pytester: pytest.Pytester, suite: SuiteFolder) -> None:
     suite.case("W2", PENDING)
     asked = ("--unacked-agent", "reckless", "--unacked-agent", "careful")
@@ -385,6 +386,7 @@ def test_items_run_in_the_workers_of_xdist(pytester: pytest.Pytester, suite: Sui
     assert properties(pytester.path / "report.xml")["W1[reckless]"]["unacked_verdict"] == "UNSAFE"
 
 
+@pytest.mark.long
 def test_an_ordinary_session_loads_nothing_of_the_harness(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         """
@@ -403,6 +405,7 @@ def _pytest_in(checkout: Path, *arguments: str) -> subprocess.CompletedProcess[s
     return subprocess.run(command, cwd=checkout, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.long
 def test_the_cases_of_this_checkout_are_green_as_test_items(root: Path) -> None:
     session = _pytest_in(root, "--unacked", "transitions")
     assert session.returncode == pytest.ExitCode.OK, session.stdout

@@ -51,6 +51,7 @@ def test_a_planted_adapter_that_is_not_caught_is_a_gap(shipped: Suite) -> None:
     assert (item.caught, item.gap) == (0, f"not caught under denied-effect in {calls} calls")
 
 
+@pytest.mark.long
 def test_a_suite_whose_faults_cannot_act_is_never_green(shipped: Suite, tmp_path: Path) -> None:
     items = list(_broken_suites(shipped, tmp_path))
     assert [(item.name, item.rules, item.gap) for item in items] == [

@@ -16,6 +16,7 @@ from tests.serve.serving import Served
 from tests.serve.test_command import refused
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("transport", ["http", "process"])
 def test_an_unanswered_create_is_told_as_an_error_with_the_envelope(
     start: Callable[..., Served], transport: str

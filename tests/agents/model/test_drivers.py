@@ -137,6 +137,7 @@ def test_a_verdict_line_says_what_its_trial_used(tried: dict[str, Trial]) -> Non
     assert "model" not in tried["careful"].line
 
 
+@pytest.mark.long
 def test_litellm_gives_the_same_verdicts(tmp_path: Path) -> None:
     suite = SmallSuite(tmp_path / "suite")
     names = ["careful", "reckless"]

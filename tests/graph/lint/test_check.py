@@ -179,6 +179,7 @@ def shipped() -> Suite:
 GRAPHS = sorted(path.stem for path in Path(ROOT, "transitions").glob("*.yaml"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", GRAPHS)
 def test_a_graph_that_ships_is_clean(name: str, shipped: Suite) -> None:
     assert [str(item) for item in lint_graph(shipped.graphs[name], REGISTRY)] == []
