@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -156,6 +157,11 @@ def unacked(
     return run
 
 
+def heed_interrupts() -> None:
+    """Hear Ctrl-C in a process that is about to start, even where the tests themselves run in the background."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def start(
     *arguments: str | Path,
     cwd: Path,
@@ -166,6 +172,7 @@ def start(
     """Run the command line as a process of its own; ``options`` are those of ``subprocess.run``."""
     command = [str(python), "-m", "unacked", *map(str, arguments)]
     env = {**os.environ, **(environment or {})}
+    options.setdefault("preexec_fn", heed_interrupts)
     done = subprocess.run(
         command, cwd=cwd, env=env, capture_output=True, text=True, check=False, **{"timeout": 120, **options}
     )

@@ -104,6 +104,7 @@ def test_a_front_end_starts_without_the_heavy_libraries(root: Path, module: str)
     assert {name.partition(".")[0] for name in loaded} & set(HEAVY) == set()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("ci", "exit_code"), [("true", 1), ("", 0)])
 def test_a_skipped_test_fails_the_session_under_ci_only(root: Path, tmp_path: Path, ci: str, exit_code: int) -> None:
     (tmp_path / "conftest.py").write_text((root / "tests" / "conftest.py").read_text())

@@ -38,6 +38,7 @@ def test_an_operation_that_ends_the_process_is_given_up_and_the_next_one_is_trie
     assert report.calls > 190
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "told"),
     [

@@ -38,6 +38,7 @@ def test_the_mended_example_of_the_documentation_lacks_a_deadline_only(
     assert example(MENDED, tmp_path, monkeypatch, checked).rules == ["hung"]
 
 
+@pytest.mark.long
 def test_findings_are_shown_with_what_to_do_and_exit_1(tmp_path: Path) -> None:
     (tmp_path / "mytools.py").write_text(NAIVE)
     done = start("adapter", "check", "mytools:call", "read_build", "--suite", ROOT, cwd=tmp_path)

@@ -21,6 +21,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+@pytest.mark.long
 def test_the_behaviour_that_differs_comes_first_with_its_edge_and_its_transcript(
     unacked: CommandLine, runs: Path
 ) -> None:

@@ -164,6 +164,7 @@ def test_a_run_that_is_not_there_is_a_mistake_of_the_user(unacked: CommandLine) 
 # -- planted agents ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_agents_planted_in_a_graph_are_counted_and_none_is_missed(unacked: CommandLine) -> None:
     done = unacked("graph", "plant", "rotate-unknown", "--suite", ROOT, "--json")
 

@@ -13,6 +13,7 @@ import pytest
 from unacked.cli import run_command
 
 
+@pytest.mark.long
 def test_progress_is_a_live_bar_on_a_terminal_and_leaves_the_results_alone(small_suite: Path, tmp_path: Path) -> None:
     terminal, stderr = pty.openpty()
     command = [sys.executable, "-m", "unacked", "run", "E01", "--agent", "careful", "--suite", str(small_suite)]

@@ -296,6 +296,7 @@ def test_a_file_of_the_suite_that_leaves_the_program_is_a_problem_of_that_file(
     assert f"{name}:1:1: fails while it is loaded: SystemExit" in done.err
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_what_a_policy_prints_does_not_mix_with_the_results(suite: SuiteFolder, tmp_path: Path, jobs: str) -> None:
     suite.agent("talker", 'print("in the trial")\nyield Call("finish", {"status": "failed", "summary": "-"})')

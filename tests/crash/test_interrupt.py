@@ -69,6 +69,7 @@ def test_a_selection_after_two_dashes_stays_a_selection_and_the_half_record_is_k
     assert '"event":"trial_begin"' in aborted.read_text()
 
 
+@pytest.mark.long
 def test_ctrl_c_reaches_every_process_and_none_of_them_shouts(hurt: Hurt, tmp_path: Path) -> None:
     hurt.harm("os.killpg(0, signal.SIGINT)")
     words = ("--run-id", "r", "--jobs", "2", "--repeat", "2")  # so many that some are left
@@ -80,6 +81,7 @@ def test_ctrl_c_reaches_every_process_and_none_of_them_shouts(hurt: Hurt, tmp_pa
     assert list(hurt.run().path.rglob("*.aborted-*")) == []
 
 
+@pytest.mark.long
 def test_a_run_that_was_interrupted_can_be_shown_and_never_passes_a_check(hurt: Hurt, tmp_path: Path) -> None:
     hurt.harm(PRESS)
     start(*hurt.arguments, "--run-id", "r", cwd=tmp_path)

@@ -22,6 +22,7 @@ def test_a_run_that_was_killed_is_resumed_to_the_very_same_record(hurt: Hurt, tm
     assert record(hurt.run()) == hurt.undisturbed()
 
 
+@pytest.mark.long
 def test_a_worker_that_was_killed_costs_its_trial_an_attempt_and_nobody_else_anything(
     hurt: Hurt, tmp_path: Path
 ) -> None:
@@ -90,6 +91,7 @@ def test_workers_do_not_outlive_a_run_that_was_killed(hurt: Hurt, tmp_path: Path
     assert record(hurt.run()) == hurt.undisturbed()
 
 
+@pytest.mark.long
 def test_a_second_process_on_the_same_run_is_refused_and_the_first_goes_on(hurt: Hurt, tmp_path: Path) -> None:
     said = tmp_path / "said"
     again = ["-m", "unacked", *hurt.arguments, "--run-id", "r"]

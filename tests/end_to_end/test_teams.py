@@ -339,6 +339,7 @@ def test_models_work_together_like_the_policies_that_they_play(
         assert seen == [(actor, asked.count(actor)) for actor, _ in seen]
 
 
+@pytest.mark.long
 def test_a_team_of_models_is_replayed_without_them(tmp_path: Path) -> None:
     suite = TeamSuite(tmp_path / "suite", "M03")
     suite.edit("transitions/teams/M03-side-by-side.case.yaml", "twins: true\n", "")

@@ -29,6 +29,7 @@ def seen(history: History) -> list[JSON]:
     return whole[: last + 1]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", TWINS)
 @pytest.mark.parametrize("agent", ["careful", "reckless"])
 def test_up_to_the_faulted_result_both_sides_look_the_same(bench: Bench, tmp_path: Path, agent: str, case: str) -> None:

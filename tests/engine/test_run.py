@@ -36,6 +36,7 @@ def names(folder: RunFolder) -> list[str]:
     return [line["trial"] for line in read_verdicts(folder, folder.manifest()["run"])]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", range(1, 9))
 def test_an_interrupted_run_is_resumed_to_the_very_same_record(
     little: Path, small: RunFolder, out: Path, number: int
@@ -67,6 +68,7 @@ def test_a_run_that_never_began_a_trial_is_begun(little: Path, small: RunFolder,
     assert folder.verdicts.read_bytes() == small.verdicts.read_bytes()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("cut", [1, 20, 200])
 def test_a_torn_verdict_is_given_again(little: Path, small: RunFolder, out: Path, cut: int) -> None:
     folder = interrupted(little, out, 3)
@@ -118,6 +120,7 @@ def test_a_finished_run_runs_nothing_again_and_gives_its_summary(little: Path, o
     assert texts(folder, pattern="**/*.json*") == before
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("more", "changed"),
     [

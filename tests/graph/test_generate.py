@@ -49,6 +49,7 @@ def test_the_monitor_agrees_with_how_every_trace_was_built(name: str, suites: Su
     assert disagreements == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", SHIPPED)
 def test_every_allowed_edge_is_walked_with_every_category_and_finished_honestly(name: str, suites: Suites) -> None:
     suite = suites(name)

@@ -427,6 +427,7 @@ def test_a_sweep_is_collected_only_where_its_file_is_named(pytester: pytest.Pyte
     assert len([line for line in named.outlines if "W9." in line]) > 100
 
 
+@pytest.mark.long
 def test_the_tests_of_this_checkout_take_no_case_by_themselves(root: Path) -> None:
     assert _pytest_in(root, "transitions").returncode == pytest.ExitCode.NO_TESTS_COLLECTED
 

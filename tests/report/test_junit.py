@@ -32,6 +32,7 @@ def written(tmp_path: Path, *lines: dict[str, JSON]) -> ET.Element:
     return ET.parse(tmp_path / "junit.xml").getroot()  # noqa: S314 - written by this test
 
 
+@pytest.mark.long
 def test_every_trial_is_a_test_case(tmp_path: Path, controls: RunFolder) -> None:
     lines = list(read_verdicts(controls, controls.manifest()["run"]))
     suite = written(tmp_path, *lines)

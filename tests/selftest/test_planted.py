@@ -27,6 +27,7 @@ def shipped() -> Suite:
 EVERY = (*PLANTED, *REPLIES)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("planted", EVERY, ids=lambda planted: planted.name.partition(":")[2])
 def test_a_planted_adapter_is_caught_under_its_own_rule(shipped: Suite, planted: Planted) -> None:
     item = _planted(planted, shipped)
@@ -37,6 +38,7 @@ def test_every_rule_has_an_adapter_that_breaks_it() -> None:
     assert {planted.rule for planted in EVERY} == {*RULES, *HONESTY} - OUT_OF_REACH
 
 
+@pytest.mark.long
 def test_our_own_tools_are_left_alone_behind_an_mcp_server(shipped: Suite) -> None:
     report = Report("reference over MCP", "simulated")
     for heard in check(RIGHT, shipped, cases_of(shipped, ["read_build"])):

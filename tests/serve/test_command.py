@@ -17,6 +17,8 @@ SILENCE = {"operation": "create_record", "point": "after_commit", "action": "sil
 UNTOUCHED: dict[str, Any] = {"armed": [], "fired": [], "calls": {}}
 TIMED_OUT, UNTRUSTED, EMPTY_REPLY = 28, 60, 52
 
+pytestmark = pytest.mark.long  # each test starts a server of its own
+
 
 def refused(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*COMMAND, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)

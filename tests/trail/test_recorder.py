@@ -177,6 +177,7 @@ def suite() -> Suite:
     return load_suite(Path(__file__).parents[2])
 
 
+@pytest.mark.long
 def test_what_is_read_back_from_every_trial_of_the_suite_is_what_happened(suite: Suite, tmp_path: Path) -> None:
     bench = Bench(suite)
     different: list[str] = []

@@ -38,6 +38,7 @@ def test_a_service_that_raises_makes_the_trial_an_error_that_names_it(
     assert observed.startswith("the fake service 'records' failed: RuntimeError: no title (diagnostics d")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "line",
     [

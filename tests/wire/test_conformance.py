@@ -69,6 +69,7 @@ def test_a_row_has_a_legal_signature_on_either_wire(wire: Any, fault: Any, kind:
     check(wire(planned, hasty=hasty(row)), row, planned, row.service)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("wire", "kind", "row"), TWINS, indirect=["wire"])
 def test_the_twin_of_a_row_has_the_same_signatures_and_the_other_effect(
     wire: Any, fault: Any, kind: str, row: Row

@@ -145,9 +145,15 @@ def _retry_dead(folder: RunFolder, plan: Plan, *, named: bool) -> None:
 
 @contextmanager
 def _interruptible() -> Iterator[Drain]:
-    """Let the first Ctrl-C end the run with the trials that are under way, and the second at once."""
+    """Let the first Ctrl-C end the run with the trials that are under way, and the second at once.
+
+    Where it is ignored, as in the background of a script, it stays so.
+    """
     drain = Drain()
     before = signal.getsignal(signal.SIGINT)
+    if before is signal.SIG_IGN:
+        yield drain
+        return
 
     def first(_number: int, _frame: FrameType | None) -> None:
         drain.ask()
