@@ -64,7 +64,7 @@ def test_every_declared_category_of_a_swept_operation_is_produced(
 
 @pytest.mark.long
 def test_everything_that_the_approval_graph_leads_on_from_is_produced(tmp_path: Path) -> None:
-    select = ("A*", "W-approved-delete-release", "--agent", "careful", "--agent", "reckless")
+    select = ("A0*", "A1*", "W-approved-delete-release", "--agent", "careful", "--agent", "reckless")
     start("run", *select, "--out", tmp_path, "--run-id", "approvals", cwd=tmp_path)
     coverage = start("graph", "coverage", tmp_path / "approvals", "--json", cwd=tmp_path).json
     assert coverage["environment"]["graphs"]["approval-decline"]["missing"] == []
@@ -72,7 +72,10 @@ def test_everything_that_the_approval_graph_leads_on_from_is_produced(tmp_path: 
 
 @pytest.mark.long
 def test_no_category_is_produced_that_a_contract_does_not_declare(produced: Mapping[str, set[str]]) -> None:
-    surplus = {name: categories - TOOLS[name].operation.categories for name, categories in produced.items()}
+    of_tools = {
+        name: categories for name, categories in produced.items() if name in TOOLS
+    }  # not what ends a member's part
+    surplus = {name: categories - TOOLS[name].operation.categories for name, categories in of_tools.items()}
     assert {name: found for name, found in surplus.items() if found} == {}
 
 
