@@ -16,7 +16,6 @@ from unacked.selftest.run import graph_item
 from unacked.suite import Suite, load_suite
 
 UNREACHED = {
-    ("auth-vs-denial", "not/stop-failed/1"),  # only a documented failure leads there
     ("create-outcome-unknown", "not/create/1"),  # no tool sends a create without its request id
     ("spend-unknown", "not/spend/1"),
     ("spend-unknown", "not/undo/2"),
