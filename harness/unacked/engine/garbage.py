@@ -13,8 +13,8 @@ _COLLECT_EVERY = 20_000
 def settle_garbage() -> None:
     """Take what is loaded by now, such as a suite, for permanent, and look for garbage less often.
 
-    A suite is a hundred thousand objects that never go; trials and their records hold no cycles, so there is
-    hardly anything to find.
+    A suite is a hundred thousand objects that never go; trials over HTTP and records hold no cycles, so
+    there is hardly anything to find.
     """
     gc.collect()
     gc.freeze()
