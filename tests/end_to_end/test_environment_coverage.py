@@ -64,7 +64,15 @@ def test_every_declared_category_of_a_swept_operation_is_produced(
 
 @pytest.mark.long
 def test_everything_that_the_approval_graph_leads_on_from_is_produced(tmp_path: Path) -> None:
-    select = ("A0*", "A1*", "W-approved-delete-release", "--agent", "careful", "--agent", "reckless")
+    select = (
+        "A*",
+        "W-approved-delete-release",
+        "W-inventory-before-approval",
+        "--agent",
+        "careful",
+        "--agent",
+        "reckless",
+    )
     start("run", *select, "--out", tmp_path, "--run-id", "approvals", cwd=tmp_path)
     coverage = start("graph", "coverage", tmp_path / "approvals", "--json", cwd=tmp_path).json
     assert coverage["environment"]["graphs"]["approval-decline"]["missing"] == []
