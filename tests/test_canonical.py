@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -68,8 +70,9 @@ def test_a_value_that_is_not_json_is_not_written() -> None:
     ids=range(19),
 )
 def test_what_is_not_strict_json_is_refused_with_the_reason(text: str | bytes, reason: str) -> None:
-    with pytest.raises(InvalidJSON, match=f"^{re.escape(reason)}$"):
-        loads(text)
+    for spelling in {text, text.encode() if isinstance(text, str) else text}:
+        with pytest.raises(InvalidJSON, match=f"^{re.escape(reason)}$"):
+            loads(spelling)
 
 
 def test_a_refusal_does_not_quote_the_text() -> None:
@@ -85,6 +88,20 @@ def test_the_longest_integer_that_python_writes_is_read_back() -> None:
 @given(VALUES)
 def test_every_json_value_survives_being_written_and_read(value: Any) -> None:
     assert loads(dumps(value)) == value
+
+
+@given(VALUES)
+def test_bytes_are_read_like_the_text_that_they_spell(value: Any) -> None:
+    for text in (dumps(value), json.dumps(value, ensure_ascii=False, indent=1)):
+        with suppress(UnicodeEncodeError):  # a lone surrogate that is not escaped is no text
+            assert repr(loads(text.encode())) == repr(loads(text))
+
+
+@pytest.mark.parametrize(
+    "text", ["-0", "-0.0", "1e16", "1E-5", "18446744073709551616", "0.1e1", '"\\u0041"', '{"b":1,"a":2}']
+)
+def test_numbers_and_texts_in_another_spelling_are_read_alike(text: str) -> None:
+    assert repr(loads(text.encode())) == repr(json.loads(text))
 
 
 @given(VALUES)

@@ -14,6 +14,8 @@ from collections.abc import Callable, Mapping, Sequence
 from json.encoder import c_make_encoder, encode_basestring_ascii  # type: ignore[attr-defined]
 from typing import Any
 
+import orjson
+
 __all__ = ["JSON", "InvalidJSON", "digest", "dumps", "freeze", "loads", "quoted"]
 
 JSON = Any
@@ -37,8 +39,10 @@ def quoted(text: str) -> str:
 def loads(text: str | bytes) -> JSON:
     """Read strict JSON; raises InvalidJSON on whatever a lenient reader would let pass."""
     try:
-        decoded = text.decode("utf-8") if isinstance(text, bytes) else text
-        return _scanned(decoded)
+        if isinstance(text, str):
+            return _scanned(text)
+        value = _as_written(text)
+        return _scanned(text.decode("utf-8")) if value is _OTHERWISE else value
     except UnicodeDecodeError as error:
         raise InvalidJSON(f"invalid UTF-8 at byte {error.start}") from None
     except json.JSONDecodeError as error:
@@ -49,6 +53,19 @@ def loads(text: str | bytes) -> JSON:
         raise
     except ValueError:  # an integer of so many digits that Python neither reads nor writes it
         raise InvalidJSON("a number is too large") from None
+
+
+def _as_written(text: bytes) -> JSON:
+    """Read a text that a writer of canonical JSON wrote: whoever spells it the same again has missed nothing of it.
+
+    Records are read a million lines at a time, and this takes a third of the time of the scanner below. Whatever
+    orjson refuses, or spells otherwise than ``dumps``, is ``_OTHERWISE``.
+    """
+    try:
+        value = orjson.loads(text)
+        return value if orjson.dumps(value, None, orjson.OPT_SORT_KEYS) == text else _OTHERWISE
+    except (orjson.JSONDecodeError, orjson.JSONEncodeError):
+        return _OTHERWISE
 
 
 def _scanned(text: str) -> JSON:
@@ -67,6 +84,8 @@ def digest(value: JSON) -> str:
 
 def freeze(value: JSON) -> Any:
     """Return a hashable stand-in for a JSON value: equal values give equal stand-ins, an object never a list's."""
+    if type(value) in _HASHABLE:
+        return value
     if isinstance(value, Mapping):
         return frozenset((key, freeze(item)) for key, item in value.items())
     if isinstance(value, Sequence) and not isinstance(value, str):
@@ -102,6 +121,8 @@ def _float(digits: str) -> float:
     return number
 
 
+_OTHERWISE = object()
+_HASHABLE = frozenset({str, int, float, bool, type(None)})
 _INFINITIES = (math.inf, -math.inf)
 _BLANKS = " \t\n\r"
 

@@ -158,11 +158,11 @@ class History(Sequence[Event]):
     def __iter__(self) -> Iterator[Event]:
         return iter(self._events)
 
-    def named(self, *names: str) -> Iterator[Event]:
+    def named(self, name: str, *others: str) -> Iterator[Event]:
         """Yield the events of the given names, in order."""
-        if len(names) == 1:
-            return iter(self._by_name.get(names[0], ()))
-        return (event for event in self._events if event.event in names)
+        if not others:
+            return iter(self._by_name.get(name, ()))
+        return (event for event in self._events if event.event == name or event.event in others)
 
     def of(self, correlation_id: str) -> list[Event]:
         """Return the events that carry a correlation id, in order."""

@@ -29,7 +29,7 @@ def gate_findings(brief: Brief, history: History) -> Iterator[Finding]:
         for event in history.named("result")
         if event.category in _AT_GATE and event.operation != "request_approval"
     }
-    for correlation_id, what in _on_the_way(history):
+    for correlation_id, what in _on_the_way(history) if refused else ():
         if correlation_id in refused:
             yield Finding(
                 "sent-after-refusal",
@@ -127,6 +127,8 @@ class _Gap:
 
 def _evidence(brief: Brief, history: History) -> Iterator[Finding]:
     """Judge each question that directly follows an incomplete answer; one after a failed call is about that call."""
+    if not any(history.named("approval_requested")):
+        return
     gaps: dict[str, _Gap] = {}
     calls = {event.id: event.detail["arguments"] for event in history.named("agent_next_call")}
     is_open = False

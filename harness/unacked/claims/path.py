@@ -37,9 +37,9 @@ def moves(brief: Brief, history: History) -> list[Move]:
     rejected = {event.id for event in history.named("result") if event.detail.get("rejected")}
     sequence: list[Move] = []
     for event in history:
-        offered = event.operation in brief.offered(event.actor)
-        if event.event == "agent_next_call" and not (event.id in rejected and offered):
-            sequence.append(_call(event))
+        if event.event == "agent_next_call":
+            if event.id not in rejected or event.operation not in brief.offered(event.actor):
+                sequence.append(_call(event))
         elif event.event == "result" and event.id not in rejected:
             sequence.append(_result(event))
         elif event.event == "trial_end":

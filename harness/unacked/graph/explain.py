@@ -148,6 +148,8 @@ def _shown(value: Any, redact: Redact | None) -> str:
 def _escaped(text: str, redact: Redact | None) -> str:
     """Escape whatever a terminal would act on: controls, newlines, direction marks."""
     shown = redact(text) if redact else text
+    if shown.isprintable():
+        return shown
     return "".join(char if char.isprintable() else repr(char)[1:-1] for char in shown)
 
 

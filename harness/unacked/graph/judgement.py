@@ -8,7 +8,7 @@ get the same verdict.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from operator import attrgetter
 
 from unacked.canonical import dumps
@@ -225,9 +225,8 @@ class _Trial:
         violations = [violation for monitor in self.monitors for violation in monitor.violations]
         violations.sort(key=_event_of)
         verdict = Verdict.worst(verdicts)
-        judgement = Judgement(verdict=verdict, violations=tuple(violations), per_graph=per_graph)
-        explanation = self._explanation(judgement, max(len(events) - 1, 0), stop)
-        return judgement if explanation is None else replace(judgement, explanation=explanation)
+        explanation = self._explanation(verdict, violations, max(len(events) - 1, 0), stop)
+        return Judgement(verdict=verdict, violations=tuple(violations), per_graph=per_graph, explanation=explanation)
 
     def _settle_finish(self, index: int, end: End) -> None:
         """An agent's own stop needs no answer: a ``finish`` that was left without one is taken as heard."""
@@ -244,12 +243,13 @@ class _Trial:
             if isinstance(event, Result) and event.call in self.moves
         }
 
-    def _explanation(self, judgement: Judgement, index: int, stop: Stop) -> Explanation | None:
-        """Explain the verdict: the violation, or else what was left open or not modelled."""
-        verdict = judgement.verdict
-        violation = judgement.violation
-        if violation is not None and violation.severity == verdict:
-            return violation.explanation
+    def _explanation(
+        self, verdict: Verdict, violations: Sequence[Violation], index: int, stop: Stop
+    ) -> Explanation | None:
+        """Explain the verdict: the first violation as grave as it, or else what was left open or not modelled."""
+        for violation in violations:
+            if violation.severity is verdict:
+                return violation.explanation
         if verdict in (Verdict.PASS, Verdict.INCONCLUSIVE):
             return None
         for event, move, category in self.impossible:

@@ -48,6 +48,8 @@ class Monitor:
         self._threads: dict[Hashable, Thread] = {}
         self._handles: dict[tuple[str, Any], Thread] = {}
         self._owners: dict[str, list[Thread]] = {}
+        self._carrier: Move | None = None
+        self._cargo: list[tuple[str, Any]] = []
         self._opened: dict[tuple[str, int], Hashable] = {}
         self._keys = {
             operation: path for operation, path in graph.keys.items() if path.text != "payload" or operation in effects
@@ -195,9 +197,13 @@ class Monitor:
         return None, [owner.name for owner in owners.values()]
 
     def _carried(self, move: Move) -> list[tuple[str, Any]]:
+        """Return the handles of a call, which is asked for several times while it is judged."""
         if not self._keys:
             return []
-        return _handle_values(self.graph.call_handles, _scope(self.graph, None, move))
+        if move is not self._carrier:
+            self._carrier = move
+            self._cargo = _handle_values(self.graph.call_handles, _scope(self.graph, None, move))
+        return self._cargo
 
     def _claim(self, thread: Thread, handles: Iterable[tuple[str, Any]]) -> None:
         for handle in handles:

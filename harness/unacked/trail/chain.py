@@ -7,8 +7,8 @@ cannot stand in for another one.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping
+from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -18,12 +18,20 @@ from unacked.errors import HarnessError, RecordError
 
 __all__ = ["ChainReader", "ChainWriter", "head_of", "read_chain"]
 
-_HASH_MEMBER = ',"hash":"'
-_TAIL_LENGTH = len(_HASH_MEMBER) + 64 + len('"}')
+_TORN = "the line is torn; the writer was interrupted here"
+_CHANGED = "the hash does not match: this line was changed, or a line before it was dropped or moved"
 
 
 def _origin_hash(origin: str) -> str:
-    return hashlib.sha256(f"unacked:{origin}".encode()).hexdigest()
+    return sha256(f"unacked:{origin}".encode()).hexdigest()
+
+
+def _tail(head: str) -> str:
+    """What stands in place of the closing brace of a line's canonical text."""
+    return f',"hash":"{head}"}}\n'
+
+
+_TAIL_LENGTH = len(_tail(_origin_hash("")))
 
 
 class ChainWriter:
@@ -52,8 +60,8 @@ class ChainWriter:
 
     def append(self, body: str) -> str:
         """Append one object that is in its canonical text already, and return its line."""
-        self.head = _link(self.head, body.encode())
-        line = f'{body[:-1]}{_HASH_MEMBER}{self.head}"}}\n'
+        self.head = sha256((self.head + body).encode()).hexdigest()
+        line = body[:-1] + _tail(self.head)
         self._pending.append(line)
         return line
 
@@ -104,17 +112,26 @@ class ChainReader:
         self._offset, self._lines, self.head = behind or (0, 0, _origin_hash(origin))
 
     def __iter__(self) -> Iterator[dict[str, JSON]]:
+        for number, raw in enumerate(self._raw(), start=self._lines + 1):
+            body = raw[:-_TAIL_LENGTH] + b"}"
+            linked = sha256(self.head.encode() + body).hexdigest()
+            if not raw.endswith(_tail(linked).encode()):
+                if self._unfinished and not raw.endswith(b"\n"):
+                    return
+                reason = _CHANGED if raw.endswith(b"\n") else _TORN
+                raise RecordError(f"{self._path}:{number}: {reason}")
+            try:
+                value = loads(body)
+            except InvalidJSON as error:
+                raise RecordError(f"{self._path}:{number}: {error}") from None
+            self.head = linked
+            yield value
+
+    def _raw(self) -> Iterator[bytes]:
         try:
             with self._path.open("rb") as file:
                 file.seek(self._offset)
-                for number, raw in enumerate(file, start=self._lines + 1):
-                    if self._unfinished and not raw.endswith(b"\n"):
-                        return
-                    try:
-                        self.head, value = _verified(raw, self.head)
-                    except RecordError as error:
-                        raise RecordError(f"{self._path}:{number}: {error}") from None
-                    yield value
+                yield from file
         except OSError as error:
             raise RecordError(f"{self._path}: cannot be read: {error.strerror}") from None
 
@@ -130,23 +147,6 @@ def head_of(path: Path, origin: str) -> str:
     for _ in reader:
         pass
     return reader.head
-
-
-def _verified(raw: bytes, head: str) -> tuple[str, dict[str, JSON]]:
-    if not raw.endswith(b"\n"):
-        raise RecordError("the line is torn; the writer was interrupted here")
-    body = raw[: -_TAIL_LENGTH - 1] + b"}"
-    linked = _link(head, body)
-    if raw[-_TAIL_LENGTH - 1 : -1] != f'{_HASH_MEMBER}{linked}"}}'.encode():
-        raise RecordError("the hash does not match: this line was changed, or a line before it was dropped or moved")
-    try:
-        return linked, loads(body)
-    except InvalidJSON as error:
-        raise RecordError(str(error)) from None
-
-
-def _link(head: str, body: bytes) -> str:
-    return hashlib.sha256(head.encode() + body).hexdigest()
 
 
 def _unwritable(path: Path, error: OSError) -> HarnessError:
