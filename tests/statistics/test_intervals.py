@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unacked.statistics import Interval, n_for_zero, newcombe, upper_bound, wilson
+from unacked.statistics import Interval, n_for_zero, newcombe, over_new_cases, upper_bound, wilson
 
 COUNTS = st.integers(1, 200).flatmap(lambda runs: st.tuples(st.integers(0, runs), st.just(runs)))
 
@@ -69,6 +69,22 @@ def test_so_many_clean_runs_bound_a_rate(rate: float, runs: int) -> None:
 )
 def test_an_upper_bound_is_exact(events: int, runs: int, bound: float) -> None:
     assert upper_bound(events, runs) == pytest.approx(bound, rel=6e-3)
+
+
+def test_both_exact_bounds_are_those_of_rs_binom_test() -> None:
+    assert upper_bound(15, 148, 0.975) == pytest.approx(0.16165049, abs=5e-9)
+    assert 1 - upper_bound(148 - 15, 148, 0.975) == pytest.approx(0.05784401, abs=5e-9)
+
+
+def test_on_new_cases_the_error_is_clustered_by_case() -> None:
+    changes = [0.2, -0.4, 0.0, -0.6]  # mean -0.2; squares about it add up to 0.4
+    error = (0.4 / 4**2 * 4 / 3) ** 0.5  # clustered, and corrected for the number of clusters
+    assert over_new_cases(changes) == pytest.approx((-0.2 - 3.1824463 * error, -0.2 + 3.1824463 * error))
+
+
+def test_one_case_says_nothing_of_new_ones() -> None:
+    assert over_new_cases([0.5]) == Interval(-1, 1)
+    assert over_new_cases([0.0, 0.0, 0.0]) == Interval(0, 0)
 
 
 def test_where_every_run_has_the_event_nothing_bounds_it() -> None:

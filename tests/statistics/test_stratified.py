@@ -51,6 +51,17 @@ def test_with_one_repeat_a_side_it_is_mcnemars_test(lost: int, won: int, same: i
     assert exact_stratified(cases).worse == pytest.approx(expected)
 
 
+def test_approval_of_a_president_asked_twice_gives_the_p_of_the_exact_mcnemar_test() -> None:
+    cases = [Counts(1, 1, 0, 1)] * 150 + [Counts(0, 1, 1, 1)] * 86 + [Counts(1, 1, 1, 1)] * 794
+    assert exact_stratified(cases).either == pytest.approx(3.715936e-5, rel=1e-6)
+
+
+def test_holm_rejects_three_of_the_fifteen_hypotheses_of_benjamini_and_hochberg() -> None:
+    values = (0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.324, 0.4262, 0.5719)
+    p = {str(rank): value for rank, value in enumerate((*values, 0.6528, 0.759, 1.0))}
+    assert [name for name, adjusted in holm(p).items() if adjusted <= 0.05] == ["0", "1", "2"]
+
+
 def test_holm_adjusts_as_rs_p_adjust_does() -> None:
     assert holm({"a": 0.01, "b": 0.04, "c": 0.03}) == pytest.approx({"a": 0.03, "b": 0.06, "c": 0.06})
     assert holm({}) == {}

@@ -17,6 +17,7 @@ from unacked.statistics import (
     PValues,
     exact_stratified,
     newcombe,
+    over_new_cases,
     pass_hat_k,
     upper_bound,
     wilson,
@@ -71,7 +72,8 @@ class Comparison:
     """Everything that a comparison says, the cases that changed most first.
 
     ``confounders`` are the pins that differ beyond the one that is compared: with any, nobody can say what made the
-    difference. ``only_first`` and ``only_second`` are cases that the other side has not run.
+    difference. ``on_new_cases`` takes the cases for a sample and not for all that matters. ``only_first`` and
+    ``only_second`` are cases that the other side has not run.
     """
 
     first: Side
@@ -80,6 +82,7 @@ class Comparison:
     rows: Sequence[CaseRow]
     overall: PValues
     difference: Interval
+    on_new_cases: Interval
     only_first: Sequence[str] = ()
     only_second: Sequence[str] = ()
     failures: tuple[Sequence[Cluster], Sequence[Cluster]] = field(default=((), ()))
@@ -100,6 +103,7 @@ class Comparison:
             "only": [list(self.only_first), list(self.only_second)],
             "overall": self.overall._asdict(),
             "difference": list(self.difference),
+            "on_new_cases": list(self.on_new_cases),
             "failures": [[cluster.as_json() for cluster in found] for found in self.failures],
         }
 
@@ -128,6 +132,7 @@ def compare(first: Side, second: Side) -> Comparison:
         sorted(rows, key=lambda row: (row.either, -abs(row.change), row.case)),
         exact_stratified([row.counts for row in rows]),
         newcombe(whole[:2], whole[2:]) if decided else Interval(-1.0, 1.0),
+        over_new_cases([row.change for row in rows if row.first.decided and row.second.decided]),
         [name for name in first.cases if name not in second.cases],
         [name for name in second.cases if name not in first.cases],
         (clusters(first.lines), clusters(second.lines)),

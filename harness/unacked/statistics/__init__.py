@@ -6,7 +6,7 @@ are not paired with each other.
 """
 
 from unacked.statistics.cusum import Alarm, Cusum
-from unacked.statistics.intervals import Interval, n_for_zero, newcombe, upper_bound, wilson
+from unacked.statistics.intervals import Interval, n_for_zero, newcombe, over_new_cases, upper_bound, wilson
 from unacked.statistics.passes import pass_at_k, pass_hat_k
 from unacked.statistics.planner import RateSpread, repeats_for_bound, repeats_for_drop
 from unacked.statistics.stratified import LOOKS, Counts, Look, PValues, exact_stratified, holm, suspects
@@ -24,6 +24,7 @@ __all__ = [
     "holm",
     "n_for_zero",
     "newcombe",
+    "over_new_cases",
     "pass_at_k",
     "pass_hat_k",
     "repeats_for_bound",
