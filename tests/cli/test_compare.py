@@ -59,6 +59,50 @@ def test_two_agents_of_one_run_are_named_with_it(unacked: CommandLine, tmp_path:
     assert (done.code, done.out.splitlines()[2]) == (0, "CONFOUNDED: 2 pins differ: agent.policy, agent.prompt")
 
 
+HASTY = """
+
+from random import Random
+
+find_out_first = find_out
+
+
+def find_out(task, operation, arguments, result):
+    if operation.name != "create_record" or Random(task.seed).random() > RATE:
+        return (yield from find_out_first(task, operation, arguments, result))
+    again = yield Call(operation.name, {**arguments, "request_id": "another", "idempotency_key": "another"})
+    return ("success", again["result"]) if again["ok"] else ("unknown", again["message"])
+"""
+"""A version that, at the given rate, creates again under another key instead of looking; else it is the careful one."""
+
+
+@pytest.mark.long
+def test_two_seeded_versions_that_differ_in_one_behaviour_are_told_apart_by_it(
+    unacked: CommandLine, suite: SuiteFolder, tmp_path: Path
+) -> None:
+    suite.keep("C01", "C07", "E01")
+    careful = (suite.path / CAREFUL).read_text()
+    for version, rate in (("one", "0.0"), ("two", "0.5")):
+        (suite.path / CAREFUL).write_text(careful + HASTY.replace("RATE", rate))
+        finished_run(suite.path, tmp_path / "runs", agents=("careful",), repeat=20, run_id=version)
+
+    done = unacked("compare", "one", "two", "--out", tmp_path / "runs")
+    told = done.out.splitlines()
+    edges = told[told.index("what B does otherwise: times in a trial, A | B") + 1 :][:1]
+    parted = told.index("the transcripts of E01 part at call 2")
+    calls = [line.split()[1].split("(")[0] for line in told[parted + 1 :] if line[4:5] in "AB"][:2]
+    failures = unacked("compare", "one", "two", "--out", tmp_path / "runs", "--json").json["failures"]
+    assert told[:3] == [
+        "A  careful (one): 80 of 80 passed, 0 unsafe",
+        "B  careful (two): 60 of 80 passed, 20 unsafe",
+        "the pin that differs: agent.policy",
+    ]
+    assert edges == [
+        "    0.50 | 0.25   reconcile  (create-outcome-unknown)",
+    ]
+    assert calls == ["lookup_by_request_id", "create_record"]
+    assert ([kind["rule"] for kind in failures[0]], [kind["rule"] for kind in failures[1]]) == ([], ["second-create"])
+
+
 def test_more_than_one_differing_pin_is_refused(unacked: CommandLine, tmp_path: Path, suite: SuiteFolder) -> None:
     suite.keep("E01")
     finished_run(suite.path, tmp_path / "runs", agents=("careful", "reckless"), run_id="both")
@@ -133,7 +177,7 @@ def test_three_runs_are_a_matrix_against_the_first(unacked: CommandLine, runs: P
         "C  careful (before): 9 of 9 passed, 0 unsafe",
         "     a trial: turns 5.0, US dollars 0",
         "what they do otherwise: times in a trial, A | B | C",
-        "    0.67 | 0.00   | 0.67   finish-ok  (create-outcome-unknown)",
+        "    0.67 | 0.00   | 0.67   reconcile  (create-outcome-unknown)",
     ]
     assert lines[-6:] == [
         "passes of the decided trials in 3 cases that all have run; * where p < 0.05 by itself",

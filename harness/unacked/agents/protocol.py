@@ -128,7 +128,8 @@ class Task:
     The rest is for agents without a model only: ``script`` is the way of the case when nothing goes wrong, ``undo``
     what takes it back where a step of it fails for good, ``behaviour`` what was recorded in an incident, ``graphs`` and
     ``effects`` what the agent will be judged by. ``handed`` stands in the text too. ``member`` is the agent's place in
-    the team, ``compensates`` whose work it is to undo.
+    the team, ``compensates`` whose work it is to undo. ``seed`` names the trial: what a policy leaves to chance must
+    follow from it, so that a run can be repeated.
     """
 
     text: str
@@ -141,6 +142,7 @@ class Task:
     handed: Sequence[HandedOver] = ()
     member: str = ""
     compensates: str | None = None
+    seed: str = ""
 
     @property
     def ending(self) -> str:

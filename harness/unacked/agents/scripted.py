@@ -7,6 +7,7 @@ sees it (a JSON object), or yields a list of calls and receives the list of thei
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -37,14 +38,14 @@ def load_policy(path: Path) -> Policy:
 
 
 class ScriptedDriver:
-    """Runs a policy; the seat is not used, for a policy has no randomness and needs no provider."""
+    """Runs a policy; of the seat it is given the seed, for it needs no provider."""
 
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
 
-    def begin(self, task: Task, seat: Seat) -> Session:  # noqa: ARG002 - the driver's interface
+    def begin(self, task: Task, seat: Seat) -> Session:
         """Start the policy on ``task``."""
-        return _ScriptedSession(self._policy(task))
+        return _ScriptedSession(self._policy(replace(task, seed=seat.seed)))
 
 
 class _ScriptedSession:

@@ -82,7 +82,7 @@ class Comparison:
     rows: Sequence[CaseRow]
     overall: PValues
     difference: Interval
-    on_new_cases: Interval
+    on_new_cases: Interval | None
     only_first: Sequence[str] = ()
     only_second: Sequence[str] = ()
     failures: tuple[Sequence[Cluster], Sequence[Cluster]] = field(default=((), ()))
@@ -103,7 +103,7 @@ class Comparison:
             "only": [list(self.only_first), list(self.only_second)],
             "overall": self.overall._asdict(),
             "difference": list(self.difference),
-            "on_new_cases": list(self.on_new_cases),
+            "on_new_cases": None if self.on_new_cases is None else list(self.on_new_cases),
             "failures": [[cluster.as_json() for cluster in found] for found in self.failures],
         }
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 import networkx as nx
 
@@ -199,10 +200,13 @@ def profile_difference(first: Coverage, second: Coverage, agents: tuple[str, str
 
 
 def differing_rates(sides: Sequence[tuple[Coverage, str]]) -> dict[Pair, tuple[float, ...]]:
-    """Return how often per trial each of several agents took each edge, for the edges where that differs."""
+    """Return how often per trial each of several agents took each edge, for the edges where that differs.
+
+    They come in the order in which they were first taken: where an agent goes another way, before what follows from it.
+    """
     every = []
     for coverage, agent in sides:
         trials = coverage.trials[agent] or 1
         every.append({edge: times / trials for edge, times in coverage.taken.get(agent, Counter()).items()})
-    rates = {edge: tuple(taken.get(edge, 0.0) for taken in every) for edge in sorted(set().union(*every))}
+    rates = {edge: tuple(taken.get(edge, 0.0) for taken in every) for edge in dict.fromkeys(chain(*every))}
     return {edge: told for edge, told in rates.items() if len(set(told)) > 1}

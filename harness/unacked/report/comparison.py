@@ -76,8 +76,9 @@ def _effort(first: Tally, second: Tally) -> str:
 def _overall(comparison: Comparison) -> Iterator[str]:
     low, high = comparison.difference
     yield f"B passes {_points(low)} to {_points(high)} points more often (95 % interval of the difference)"
-    low, high = comparison.on_new_cases
-    yield f"  on new cases like these: {_points(low)} to {_points(high)} points (paired by case; no gate looks at it)"
+    if comparison.on_new_cases is not None:
+        low, high = comparison.on_new_cases
+        yield f"  on new cases like these: {_points(low)} to {_points(high)} points (by case; not gated)"
     yield f"  a trial of A | B: {_effort(comparison.first.together, comparison.second.together)}"
     yield f"  exact stratified p: worse {comparison.overall.worse:.2g}, better {comparison.overall.better:.2g}"
     for letter, names in zip("AB", (comparison.only_first, comparison.only_second), strict=True):
@@ -96,7 +97,7 @@ def _edges(edges: EdgeRates) -> Iterator[str]:
 
 
 def by_spread(edges: EdgeRates) -> list[tuple[tuple[str, str], tuple[float, ...]]]:
-    """Return the edges with their rates, the largest difference first."""
+    """Return the edges with their rates, the largest difference first; of those alike, the one that was taken first."""
     return sorted(edges.items(), key=lambda item: min(item[1]) - max(item[1]))
 
 

@@ -46,16 +46,15 @@ def newcombe(first: tuple[int, int], second: tuple[int, int], confidence: float 
     )
 
 
-def over_new_cases(changes: Sequence[float], confidence: float = 0.95) -> Interval:
+def over_new_cases(changes: Sequence[float], confidence: float = 0.95) -> Interval | None:
     """Interval of the mean change on new cases drawn like these: the two sides paired by case, the cases a sample.
 
     The standard error clustered by case of Miller, arXiv 2411.00640 (2024), with t for so few clusters. It answers
-    another question than ``newcombe``, which is about these very cases. Of fewer than two nothing is known: -1..1.
+    another question than ``newcombe``, which is about these very cases. None where all changed alike, or there is
+    one only: without any spread a sample does not say how far it is from the rest.
     """
-    if len(changes) < 2:
-        return Interval(-1.0, 1.0)
-    if len(set(changes)) == 1:
-        return Interval(changes[0], changes[0])
+    if len(set(changes)) < 2:
+        return None
     found = ttest_1samp(changes, 0).confidence_interval(confidence)
     return Interval(max(-1.0, float(found.low)), min(1.0, float(found.high)))
 
