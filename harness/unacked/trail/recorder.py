@@ -157,7 +157,7 @@ def read_record(path: Path, name: TrialName) -> tuple[History, str]:
     events = []
     chain = ChainReader(path, name.origin)
     for seq, line in enumerate(chain):
-        if (line.get("run"), line.get("trial"), line.get("seq")) != (name.run, name.trial, seq):
+        if line.get("seq") != seq or line.get("trial") != name.trial or line.get("run") != name.run:
             raise RecordError(f"{path}:{seq + 1}: the line belongs to another record")
         try:
             events.append(Event.from_json(line))
