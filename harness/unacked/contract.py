@@ -127,13 +127,15 @@ class Operation:
             "additionalProperties": False,
         }
 
+    def offer(self) -> dict[str, JSON]:
+        """Return all that an agent is told of the tool: its name, description and input_schema."""
+        return {"name": self.name, "description": self.description, "input_schema": self.input_schema()}
+
     def as_json(self) -> dict[str, JSON]:
         """Return the contract as a JSON object; its digest is the pin of the tool."""
         return {
-            "name": self.name,
+            **self.offer(),
             "effect": self.effect.value,
-            "description": self.description,
-            "input_schema": self.input_schema(),
             "result": [[item.name, item.json_type, item.required, list(item.choices)] for item in self.result],
             "categories": sorted(self.categories),
             "tags": sorted(self.tags),

@@ -4,14 +4,19 @@ import json
 import shutil
 import socket
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.suites import SmallSuite, SuiteFolder, finished_run
+from tests.suites import ROOT, SmallSuite, SuiteFolder, finished_run
 
+from unacked.agents import Seat
+from unacked.agents.replay import ReplayDriver
+from unacked.case import AgentFile, Recording
 from unacked.engine import RunFolder
-from unacked.errors import SpecificationError
+from unacked.errors import HarnessError, SpecificationError
+from unacked.suite import load_suite
 
 Lines = list[dict[str, Any]]
 RECORDED = ("reckless", "limited", "poor", "odd")
@@ -135,6 +140,43 @@ def test_a_strict_replay_refuses_another_task(replayed: Replayed) -> None:
         "ERROR",
         "the recorded trial had another task or other tools; a lenient replay goes on",
     )
+
+
+@pytest.fixture
+def strict(recording: tuple[SuiteFolder, RunFolder]) -> Callable[..., None]:
+    """Begin a strict replay of E01 (of ``run``) whose first tool has another contract, in the fields given."""
+
+    def begin(agent: str, run: RunFolder = recording[1], case: str = "E01", **changed: Any) -> None:
+        file = AgentFile(agent="again", title="-", driver="replay", replay=Recording(run=str(run.path), agent=agent))
+        task = load_suite(run.suite, run_code=False).cases[case].task()
+        (first, tool), *others = task.tools.items()
+        tools = {first: replace(tool, **changed), **dict(others)}
+        ReplayDriver(file).begin(replace(task, tools=tools), Seat(case=case, side=case))
+
+    return begin
+
+
+NOT_TOLD = {"categories": frozenset({"ok"}), "reconcile": None, "tags": frozenset(), "target_class": "jar"}
+
+
+@pytest.mark.parametrize("agent", ["reckless", "chatty"])
+def test_a_strict_replay_does_not_mind_what_no_agent_is_told_of_a_tool(strict: Callable[..., None], agent: str) -> None:
+    strict(agent, **NOT_TOLD)
+
+
+@pytest.mark.parametrize("told", [{"description": "Make a record."}, {"arguments": ()}, {"name": "make_record"}])
+def test_a_strict_replay_refuses_tools_that_are_told_otherwise(
+    strict: Callable[..., None], told: dict[str, Any]
+) -> None:
+    with pytest.raises(HarnessError, match="another task or other tools"):
+        strict("reckless", **told)
+
+
+def test_a_recording_from_before_is_held_against_the_tools_that_it_sent(strict: Callable[..., None]) -> None:
+    run = RunFolder(ROOT / "runs" / "baselines" / "coder-500m-careful-1")
+    strict("coder-500m-careful", run, "N01", **NOT_TOLD)
+    with pytest.raises(HarnessError, match="another task or other tools"):
+        strict("coder-500m-careful", run, "N01", description="Make a record.")
 
 
 def test_a_trial_that_was_not_recorded_is_an_error(replayed: Replayed) -> None:

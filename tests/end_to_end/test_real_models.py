@@ -58,8 +58,7 @@ def test_a_recorded_run_is_replayed_without_its_model_event_by_event(name: str, 
     suite = Path(shutil.copytree(recorded.suite, tmp_path / "suite"))
     (agent,) = manifest["plan"]["agents"]
     (suite / "agents" / "again").mkdir()
-    # Lenient: a contract may gain or lose a category that no agent is told of. Every event is compared below.
-    replay = f"{{run: {recorded.path}, agent: {agent}, mode: lenient}}"
+    replay = f"{{run: {recorded.path}, agent: {agent}, mode: strict}}"
     (suite / "agents" / "again" / "agent.yaml").write_text(
         f"agent: again\ntitle: again\ndriver: replay\nreplay: {replay}\n"
     )

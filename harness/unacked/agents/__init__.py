@@ -16,7 +16,7 @@ from unacked.agents.protocol import (
     Step,
     Task,
 )
-from unacked.agents.replay import contract_of
+from unacked.agents.replay import offer_of
 from unacked.agents.scripted import Moves, Policy, ScriptedDriver, load_policy
 
 __all__ = [
@@ -37,10 +37,10 @@ __all__ = [
     "Session",
     "Step",
     "Task",
-    "contract_of",
     "extra_problem",
     "load_policy",
     "make_driver",
     "misfits",
+    "offer_of",
     "package_of",
 ]

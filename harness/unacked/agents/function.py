@@ -35,10 +35,7 @@ class Job:
         self.prompt = prompt
         self.model = file.model
         self.base_url, self.key = own_server(file, seat)
-        self.tools: Sequence[Mapping[str, JSON]] = [
-            {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema()}
-            for tool in task.tools.values()
-        ]
+        self.tools: Sequence[Mapping[str, JSON]] = [tool.offer() for tool in task.tools.values()]
         self._handoff = handoff
 
     def call(self, name: str, arguments: Mapping[str, JSON]) -> Mapping[str, JSON]:

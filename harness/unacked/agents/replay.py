@@ -18,15 +18,18 @@ from unacked.errors import HarnessError, Place, Problem, SpecificationError
 from unacked.event import Event, History
 from unacked.trail import TrialName, read_history
 
-__all__ = ["ReplayDriver", "contract_of"]
+__all__ = ["ReplayDriver", "offer_of"]
 
 _BEGINNINGS = ("trial_begin", "member_begin")
 _OF_THE_MODEL = ("model_called", "model_answered", "model_retried", "model_failed", "agent_erred")
 
 
-def contract_of(task: Task) -> str:
-    """Return the digest of the contracts of all tools that a task offers."""
-    return digest([tool.as_json() for _, tool in sorted(task.tools.items())])
+def offer_of(task: Task) -> str:
+    """Return the digest of what an agent is told of the tools of a task, in their order.
+
+    Categories, effects and the like are no part of it: nobody tells an agent.
+    """
+    return digest([tool.offer() for tool in task.tools.values()])
 
 
 @dataclass(slots=True)
@@ -88,7 +91,7 @@ class _ReplaySession:
     def compare_begin(self, task: Task) -> None:
         """Raise HarnessError where task or tools are not those of the recording."""
         begin: Mapping[str, Any] = next((event.detail for event in self._history.named(*_BEGINNINGS)), {})
-        same = begin.get("task") == task.text and begin.get("contract") == contract_of(task)
+        same = begin.get("task") == task.text and _same_offer(begin, self._history, task)
         if self._strict and not same:
             raise HarnessError("the recorded trial had another task or other tools; a lenient replay goes on")
 
@@ -127,6 +130,32 @@ class _ReplaySession:
         """Say what the recorded provider had seen."""
         for event in self._history.named("provider_seen"):
             self._seat.emit(event.event, detail=event.detail)
+
+
+def _same_offer(begin: Mapping[str, Any], history: History, task: Task) -> bool:
+    """Whether the recorded agent was told the same of its tools.
+
+    Recordings from before ``offer`` hold a digest of whole contracts, which changes with things that no agent is
+    told; where a model was asked, its first request shows the tools as they were sent.
+    """
+    if "offer" in begin:
+        return bool(begin["offer"] == offer_of(task))
+    whole = digest([tool.as_json() for _, tool in sorted(task.tools.items())])
+    return begin.get("contract") == whole or _sent_tools(history) == [tool.offer() for tool in task.tools.values()]
+
+
+def _sent_tools(history: History) -> list[JSON] | None:
+    for request in history.named("model_called"):
+        sent = [tool.get("function", tool) for tool in request.detail["setup"]["tools"]]
+        return [
+            {
+                "name": tool["name"],
+                "description": tool["description"],
+                "input_schema": tool["input_schema"] if "input_schema" in tool else tool["parameters"],
+            }
+            for tool in sent
+        ]
+    return None
 
 
 def _turns(history: History) -> dict[int, _Turn]:

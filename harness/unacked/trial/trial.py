@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from unacked.agents import Driver, HandedOver, Seat, Task, contract_of
+from unacked.agents import Driver, HandedOver, Seat, Task, offer_of
 from unacked.canonical import JSON
 from unacked.case import Member
 from unacked.claims import side_name
@@ -75,7 +75,7 @@ class Bench:
         self.toolbox = toolbox
         self.client = ToolClient(timeouts or Timeouts())
         self._drivers: dict[str, Driver] = {}
-        self._contracts: dict[str, str] = {}
+        self._offers: dict[str, str] = {}
 
     def driver(self, agent: str) -> Driver:
         """Return the driver of an agent; it is made once a process."""
@@ -83,11 +83,11 @@ class Bench:
             self._drivers[agent] = self.suite.agents[agent].driver()
         return self._drivers[agent]
 
-    def contract(self, case: str) -> str:
-        """Return the digest of the contracts of a case's tools; it is computed once a process."""
-        if case not in self._contracts:
-            self._contracts[case] = contract_of(self.suite.cases[case].task())
-        return self._contracts[case]
+    def offer(self, case: str) -> str:
+        """Return the digest of what an agent is told of a case's tools; it is computed once a process."""
+        if case not in self._offers:
+            self._offers[case] = offer_of(self.suite.cases[case].task())
+        return self._offers[case]
 
     def run(self, plan: TrialPlan, events: Path) -> TrialRecord:
         """Run one trial in a fresh world and record it in the file ``events``, which must not exist.
@@ -238,9 +238,9 @@ class _Trial:
             "seed": plan.seed,
             "task": self._case.file.task,
             "tools": list(self._case.file.tools),
-            "contract": self._bench.contract(plan.case),
+            "offer": self._bench.offer(plan.case),
         }
 
 
 def _of_part(agent: str, task: Task) -> dict[str, JSON]:
-    return {"agent": agent, "task": task.text, "tools": list(task.tools), "contract": contract_of(task)}
+    return {"agent": agent, "task": task.text, "tools": list(task.tools), "offer": offer_of(task)}

@@ -45,10 +45,7 @@ class Messages:
 
     def request(self, setup: Setup, messages: Sequence[JSON], *, stream: bool) -> dict[str, Any]:
         """The body of ``POST /v1/messages``."""
-        tools = [
-            {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema()}
-            for tool in setup.tools
-        ]
+        tools = [tool.offer() for tool in setup.tools]
         body: dict[str, Any] = {"model": setup.model, "max_tokens": _MAX_TOKENS, "tools": tools}
         if setup.prompt:
             body["system"] = setup.prompt
