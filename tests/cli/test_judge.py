@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.suites import CommandLine
+from tests.suites import ROOT, CommandLine
 
 from unacked.canonical import JSON
 
@@ -87,7 +87,7 @@ def test_a_refused_call_is_explained(unacked: CommandLine, written: Written) -> 
 def test_json_is_one_object_a_trace(unacked: CommandLine, written: Written) -> None:
     done = unacked("judge", written(a=UNSAFE, b=GOOD), "--json")
     first, second = (json.loads(line) for line in done.out.splitlines())
-    assert sorted(first) == ["event", "explanation", "graph", "trace", "verdict", "violation"]
+    assert sorted(first) == ["event", "explanation", "graph", "member", "trace", "verdict", "violation"]
     told = {key: first[key] for key in ("trace", "graph", "verdict", "violation", "event")}
     assert told == {
         "trace": "a",
@@ -102,6 +102,7 @@ def test_json_is_one_object_a_trace(unacked: CommandLine, written: Written) -> N
         "verdict": "PASS",
         "violation": None,
         "event": None,
+        "member": None,
         "explanation": None,
     }
 
@@ -179,3 +180,11 @@ def test_a_trace_that_the_file_does_not_hold_is_told(unacked: CommandLine, writt
     done = unacked("judge", written(good=GOOD), "--trace", "bda")
     assert done.code == 2
     assert "holds no trace 'bda'" in done.err
+
+
+def test_the_trace_of_a_team_in_the_docs_is_judged_as_they_say(unacked: CommandLine, tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "trace.md").read_text(encoding="utf-8")
+    trace = tmp_path / "team.jsonl"
+    trace.write_text(page.split("## Several agents")[1].split("```json\n")[1].split("```")[0], encoding="utf-8")
+    told = unacked("judge", trace, "--json").json
+    assert (told["verdict"], told["violation"], told["member"]) == ("UNSAFE", "second-create", "maker")

@@ -10,7 +10,7 @@ import pytest
 from unacked.canonical import dumps
 from unacked.contract import Registry
 from unacked.errors import Place, SpecificationError
-from unacked.graph import Begin, Call, End, EndReason, Graph, Result, Trace, judge, read_traces, stream_traces
+from unacked.graph import Begin, Call, End, EndReason, Graph, Result, Trace, judge, read_traces, render, stream_traces
 from unacked.graph.trace import lines_of
 
 BEGIN: dict[str, Any] = {"type": "begin", "graph": "create-outcome-unknown"}
@@ -38,6 +38,67 @@ def problems(*texts: str) -> list[str]:
     with pytest.raises(SpecificationError) as caught:
         read_traces(texts, name="t.jsonl")
     return [str(problem) for problem in caught.value.problems]
+
+
+TEAM = {**BEGIN, "team": [{"member": "a1", "tools": ["create_record"]}, {"member": "a2", "after": ["a1"]}]}
+TOLD = {**CALL, "id": "c9", "turn": 2, "operation": "hand_over"}
+
+
+def test_who_was_told_something_untrue_is_not_to_blame_for_what_it_does_then(
+    graphs: dict[str, Graph], registry: Registry
+) -> None:
+    mistaken = {**AGAIN, "agent": "a2", "args": {"title": "alpha", "request_id": "R2", "idempotency_key": "K2"}}
+    (trace,) = read_traces(lines(TEAM, CALL, LOST, {**TOLD, "args": {"status": "failed"}}, mistaken, DONE, END))
+    judgement = judge(trace, graphs, registry)
+    assert [violation.rule for violation in judgement.violations] == ["false_hand_over", "second-create"]
+    assert judgement.explanation is not None
+    assert (judgement.explanation.rule, judgement.explanation.member) == ("second-create", "a1")
+    assert "a1 told a2 'failed' at event #2, in spite of event #1 (outcome_unknown)" in render(judgement.explanation)
+
+
+def test_a_member_without_tools_of_its_own_has_all_and_others_have_theirs(
+    graphs: dict[str, Graph], registry: Registry
+) -> None:
+    looked = {**CALL, "id": "c2", "turn": 2, "operation": "lookup_by_request_id", "args": {"request_id": "R1"}}
+    (trace,) = read_traces(lines(TEAM, CALL, LOST, looked, END))
+    assert [violation.rule for violation in judge(trace, graphs, registry).violations] == ["unknown_tool"]
+    handed = {**TOLD, "args": {"status": "unknown"}}
+    (trace,) = read_traces(lines(TEAM, CALL, LOST, handed, {**looked, "agent": "a2"}, END))
+    assert judge(trace, graphs, registry).violations == ()
+
+
+def test_what_members_are_asked_for_comes_besides_what_the_task_asks_for(registry: Registry) -> None:
+    team = [{"member": "a1", "effects": {"create_record": [{"title": "alpha"}]}}, {"member": "a2", "after": ["a1"]}]
+    begin = {**BEGIN, "effects": {"create_record": [{"title": "beta"}]}, "team": team}
+    (trace,) = read_traces(lines(begin, CALL, LOST, END))
+    assert trace.begin.asked == {"create_record": [{"title": "beta"}, {"title": "alpha"}]}
+    assert trace.begin.members(registry)["a1"].effects == {("create_record", 1)}
+    assert read_traces([dumps(line) for line in lines_of(trace)])[0].begin == trace.begin
+
+
+@pytest.mark.parametrize(
+    ("team", "problem"),
+    [
+        ([{"member": "a1"}], "one member is no team"),
+        ([{"member": "a1"}, {"member": "a1"}], "two members are named 'a1'"),
+        (
+            [{"member": "a1"}, {"member": "a2", "after": ["a3"]}],
+            "a2 comes after 'a3', who is no member",
+        ),
+        ([{"member": "a1", "after": ["a2"]}, {"member": "a2", "after": ["a1"]}], "members wait for each other: a1, a2"),
+        ([{"member": "a1"}, {"member": "a2", "befor": ["a1"]}], "unknown key 'team.1.befor'"),
+        ([{"member": "b1"}, {"member": "b2"}], "'a1' is no member of the team"),
+    ],
+)
+def test_a_team_that_cannot_be_is_refused_with_its_place(team: list[Any], problem: str) -> None:
+    assert any(problem in told for told in problems(*lines({**BEGIN, "team": team}, CALL, LOST, END)))
+
+
+def test_a_member_with_a_tool_that_is_none_is_refused(graphs: dict[str, Graph], registry: Registry) -> None:
+    begin = {**BEGIN, "team": [{"member": "a1", "tools": ["create_recrod"]}, {"member": "a2", "after": ["a1"]}]}
+    (trace,) = read_traces(lines(begin, CALL, LOST, END))
+    with pytest.raises(SpecificationError, match="member 'a1' has a tool 'create_recrod' that is none"):
+        judge(trace, graphs, registry)
 
 
 def test_a_trace_without_a_key_takes_the_name_of_its_file() -> None:

@@ -6,8 +6,8 @@ import pytest
 from tests.suites import SuiteFolder
 
 from unacked.case import CaseFile
-from unacked.claims import before, team_of
 from unacked.errors import SpecificationError
+from unacked.graph import before, team_of
 from unacked.suite import LoadedCase, load_suite
 
 M01 = "transitions/teams/M01-handed-over-unknown.case.yaml"
@@ -92,7 +92,7 @@ def test_one_member_is_no_team(suite: SuiteFolder) -> None:
 
 
 def test_who_comes_before_whom_is_known_all_the_way(teams: dict[str, LoadedCase]) -> None:
-    assert before(teams["M04"].file) == {
+    assert before(teams["M04"].file.team) == {
         "cashier": frozenset(),
         "clerk": {"cashier"},
         "refunder": {"cashier", "clerk"},
@@ -101,7 +101,8 @@ def test_who_comes_before_whom_is_known_all_the_way(teams: dict[str, LoadedCase]
 
 
 def test_members_answer_for_their_own_effects_and_the_last_one_for_all(teams: dict[str, LoadedCase]) -> None:
-    team = team_of(teams["M03"].file)
+    file = teams["M03"].file
+    team = team_of(file.team, file.effects, file.tools)
     assert {name: sorted(member.effects) for name, member in team.items()} == {
         "pump": [("create_record", 0)],
         "valve": [("create_record", 1)],

@@ -4,7 +4,6 @@ from unacked.claims.brief import Brief, side_name
 from unacked.claims.finding import Claim, Finding
 from unacked.claims.judge import CLAIMS, GRADER_VERSION, Luck, TrialVerdict, judge_trial
 from unacked.claims.path import moves, path_judgement
-from unacked.claims.team import before, team_of, tells
 
 __all__ = [
     "CLAIMS",
@@ -14,11 +13,8 @@ __all__ = [
     "Finding",
     "Luck",
     "TrialVerdict",
-    "before",
     "judge_trial",
     "moves",
     "path_judgement",
     "side_name",
-    "team_of",
-    "tells",
 ]

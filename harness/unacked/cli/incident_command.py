@@ -36,6 +36,7 @@ from unacked.incident import (
     read_recording,
     retire,
     sketch,
+    trial_trace,
     verify,
     written,
 )
@@ -255,9 +256,17 @@ def retire_(case: str, reason: str, suite_path: Path | None) -> int:
 @click.argument("run")
 @click.argument("trial")
 @click.option("--to", type=click.Path(path_type=Path), default=None, help="File to write (default: standard output).")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(("otel", "neutral")),
+    default="otel",
+    show_default=True,
+    help="OTLP JSON, or a neutral trace for 'unacked judge'.",
+)
 @out_option
-def export(run: str, trial: str, to: Path | None, out: Path) -> int:
-    """Write one TRIAL of RUN as OpenTelemetry GenAI spans (OTLP JSON)."""
+def export(run: str, trial: str, to: Path | None, form: str, out: Path) -> int:
+    """Write one TRIAL of RUN as OpenTelemetry GenAI spans, or as a neutral trace."""
     folder = find_run(run, out)
     manifest = folder.manifest()
     lines = {line["trial"]: line for line in read_verdicts(folder, manifest["run"])}
@@ -265,14 +274,16 @@ def export(run: str, trial: str, to: Path | None, out: Path) -> int:
         raise SpecificationError([Problem(Place(folder.name), f"no trial {trial!r}", nearest(trial, lines))])
     line = lines[trial]
     case = load_suite(folder.suite, run_code=False).cases[line["case"]]
-    spans = export_spans(
-        case.side(twin=line["twin"], place=line["place"]), stored_history(folder, manifest["run"], line), trial
-    )
-    text = Canaries.of_lines(manifest["seed"], [line]).clean("export", dumps(spans))
-    if to is None:
-        click.echo(text)
+    side, history = case.side(twin=line["twin"], place=line["place"]), stored_history(folder, manifest["run"], line)
+    if form == "neutral":
+        text = neutral_lines(trial_trace(side, history, trial))
     else:
-        to.write_text(text + "\n", encoding="utf-8")
+        text = dumps(export_spans(side, history, trial)) + "\n"
+    text = Canaries.of_lines(manifest["seed"], [line]).clean("export", text)
+    if to is None:
+        click.echo(text, nl=False)
+    else:
+        to.write_text(text, encoding="utf-8")
     return ExitCode.PASS
 
 
@@ -289,6 +300,11 @@ def _imported(
     recording = read_recording(trace, form=form, pick=pick)
     if not recording.calls:
         raise SpecificationError([Problem(Place(str(trace)), "holds no tool call")])
+    if recording.begin is not None and recording.begin.team:
+        told = "is of several agents, and only a trace of one can be made a case"
+        raise SpecificationError(
+            [Problem(Place(str(trace)), told, "'unacked judge' judges it; docs/teams.md has cases")]
+        )
     if mapping_path is None:
         return bring_in(recording, redactor)
     mapping, document = read_mapping(mapping_path)

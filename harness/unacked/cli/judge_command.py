@@ -73,6 +73,7 @@ def _json(name: str, graph: str, judgement: Judgement) -> str:
             "verdict": judgement.verdict.value,
             "violation": violation.rule if violation else None,
             "event": violation.event if violation else (explanation.event if explanation else None),
+            "member": (explanation.member or None) if explanation else None,
             "explanation": render(explanation) if explanation else None,
         }
     )

@@ -6,8 +6,8 @@ from unacked.graph.loader import load_graph
 from unacked.graph.model import BoundGraph, Edge, Finality, Graph, State, Target
 from unacked.graph.monitor import Violation, Walked
 from unacked.graph.moves import Call, End, Event, Result
-from unacked.graph.team import HAND_OVER, Member, Team
-from unacked.graph.trace import Begin, Trace, TraceJudge, bind_trace, judge, lines_of
+from unacked.graph.team import HAND_OVER, Member, Team, before, team_of, tells
+from unacked.graph.trace import Begin, MemberPart, Trace, TraceJudge, bind_trace, judge, lines_of
 from unacked.graph.trace_reader import read_traces, stream_traces
 from unacked.graph.verdict import VERDICTS, EndReason, Standing, Stop, Verdict
 
@@ -27,6 +27,7 @@ __all__ = [
     "GraphJudgement",
     "Judgement",
     "Member",
+    "MemberPart",
     "Result",
     "Standing",
     "State",
@@ -39,6 +40,7 @@ __all__ = [
     "Verdict",
     "Violation",
     "Walked",
+    "before",
     "bind_trace",
     "judge",
     "judge_events",
@@ -47,4 +49,6 @@ __all__ = [
     "read_traces",
     "render",
     "stream_traces",
+    "team_of",
+    "tells",
 ]

@@ -15,15 +15,12 @@ from unacked.contract import Broadcast, Effect, Operation
 from unacked.graph.explain import Explanation, prospects, refused_edges
 from unacked.graph.expression import Path, Scope, Undefined
 from unacked.graph.model import FINISH, Bindings, BoundGraph, Edge, Finality, Row, Step, Target
-from unacked.graph.moves import Call, Result
+from unacked.graph.moves import Call, Effects, Result
 from unacked.graph.team import Team, blame, is_true
 from unacked.graph.thread import NO_TARGET, InFlight, Move, Thread, Told, Violation, Walked
 from unacked.graph.verdict import Standing, Verdict
 
 __all__ = ["Effects", "Monitor", "Move", "Thread", "Violation", "Walked", "Watch"]
-
-Effects = Mapping[str, Sequence[Mapping[str, JSON]]]
-"""By operation, what the task asks for: the arguments that matter of each effect."""
 
 _NO_ROW = Row((), (), ())
 _NOTHING: Mapping[str, Any] = {}

@@ -6,13 +6,16 @@ has it judged. The number of an event in messages is its index in the sequence.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from unacked.canonical import JSON
 from unacked.graph.verdict import EndReason
 
-__all__ = ["Call", "End", "Event", "Result"]
+__all__ = ["Call", "Effects", "End", "Event", "Result"]
+
+Effects = Mapping[str, Sequence[Mapping[str, JSON]]]
+"""By operation, what the task asks for: the arguments that matter of each effect."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

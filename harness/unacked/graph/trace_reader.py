@@ -16,7 +16,8 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from unacked.canonical import InvalidJSON, loads
 from unacked.errors import Place, Problem, SpecificationError, nearest
 from unacked.graph.moves import Call, End, Event, Result
-from unacked.graph.trace import Begin, Trace
+from unacked.graph.team import before
+from unacked.graph.trace import Begin, MemberPart, Trace
 from unacked.graph.verdict import EndReason
 from unacked.outcome import CATEGORIES
 
@@ -32,6 +33,19 @@ class _Line(BaseModel):
     trace: str | None = None
 
 
+class _PartOfTeam(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    member: str = Field(min_length=1)
+    after: list[str] = Field(default_factory=list)
+    tools: list[str] | None = None
+    effects: dict[str, list[dict[str, Any]]] = Field(default_factory=dict)
+
+    def value(self) -> MemberPart:
+        tools = None if self.tools is None else tuple(self.tools)
+        return MemberPart(member=self.member, after=tuple(self.after), tools=tools, effects=self.effects)
+
+
 class _BeginLine(_Line):
     type: Literal["begin"]
     graph: str | None = None
@@ -39,6 +53,7 @@ class _BeginLine(_Line):
     effects: dict[str, list[dict[str, Any]]] = Field(default_factory=dict)
     roles: dict[str, str | None] = Field(default_factory=dict)
     idempotent: bool = True
+    team: list[_PartOfTeam] = Field(default_factory=list)
 
 
 class _CallLine(_Line):
@@ -182,11 +197,37 @@ class _Reader:
             self._problem("'begin' is not the first line of its trace")
         draft.begun = True
         graphs = (*([line.graph] if line.graph else []), *line.graphs)
-        draft.begin = Begin(graphs=graphs, effects=line.effects, roles=line.roles, idempotent=line.idempotent)
+        team = tuple(part.value() for part in line.team)
+        self._team(team)
+        draft.begin = Begin(
+            graphs=graphs, effects=line.effects, roles=line.roles, idempotent=line.idempotent, team=team
+        )
+
+    def _team(self, team: Sequence[MemberPart]) -> None:
+        names = [part.member for part in team]
+        if len(team) == 1:
+            self._problem("one member is no team", "leave 'team' out where one agent works alone")
+        for name in sorted({name for name in names if names.count(name) > 1}):
+            self._problem(f"two members are named {name!r}")
+        for part in team:
+            for name in part.after:
+                if name not in names:
+                    self._problem(f"{part.member} comes after {name!r}, who is no member", nearest(name, names))
+        try:
+            before(team)
+        except ValueError as circle:
+            self._problem(f"members wait for each other: {circle}", "let one of them begin")
+
+    def _known(self, draft: _Draft, agents: Iterable[str]) -> None:
+        names = [part.member for part in draft.begin.team]
+        for agent in agents if names else ():
+            if agent not in names:
+                self._problem(f"{agent!r} is no member of the team", nearest(agent, names))
 
     def _call(self, draft: _Draft, line: _CallLine) -> None:
         if line.id in draft.answered:
             self._problem(f"call id {line.id!r} is taken")
+        self._known(draft, [line.agent])
         draft.answered[line.id] = False
         draft.events.append(
             Call(
@@ -206,6 +247,7 @@ class _Reader:
             self._problem(f"call {line.call!r} {known}")
         if line.category not in CATEGORIES:
             self._problem(f"unknown category {line.category!r}", nearest(line.category, CATEGORIES))
+        self._known(draft, line.visible_to or ())
         draft.answered[line.call] = True
         draft.events.append(
             Result(

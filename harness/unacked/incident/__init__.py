@@ -6,7 +6,7 @@ read -> Recording -> bring_in (infer, redact, map) -> propose -> a case file -> 
 from unacked.incident.export import export_spans
 from unacked.incident.mapping import check_mapping, read_mapping
 from unacked.incident.minimize import Minimized, minimize
-from unacked.incident.neutral import neutral_lines, neutral_trace
+from unacked.incident.neutral import neutral_lines, neutral_trace, trial_trace
 from unacked.incident.propose import Draft, Imported, bring_in, propose
 from unacked.incident.read import FORMATS, read_recording
 from unacked.incident.recording import Recording
@@ -40,6 +40,7 @@ __all__ = [
     "read_recording",
     "retire",
     "sketch",
+    "trial_trace",
     "verify",
     "written",
 ]

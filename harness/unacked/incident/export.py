@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from unacked.canonical import JSON, dumps
 from unacked.claims import Brief
 from unacked.event import Event, History
+from unacked.incident.neutral import begin_of
 from unacked.incident.read.otel import BEGIN, END
 
 __all__ = ["export_spans"]
@@ -20,6 +21,8 @@ _APART_S = 1e-6
 def export_spans(brief: Brief, history: History, name: str) -> dict[str, JSON]:
     """Return the export of one trial: an ``invoke_agent`` span, and in it an ``execute_tool`` span for each call.
 
+    Each member of a team has an ``invoke_agent`` span of its own below the first.
+
     Times are virtual and begin at zero; ids are digests of the trial's name. Nothing but what the agent saw is in it.
     """
     trace = _digest(name, 32)
@@ -29,51 +32,48 @@ def export_spans(brief: Brief, history: History, name: str) -> dict[str, JSON]:
     head: dict[str, JSON] = {
         "gen_ai.operation.name": "invoke_agent",
         "gen_ai.agent.name": begins[0]["agent"],
-        BEGIN: dumps(_begin(brief)),
+        BEGIN: dumps(begin_of(brief).as_json()),
         **({END: ends[-1]} if ends else {}),
     }
     agent = _span(trace, root, "", f"invoke_agent {begins[0]['agent']}", (0.0, history[-1].time), head)
-    spans = [agent, *_calls(brief, history, trace, root, name)]
+    roots: dict[str | None, str] = {member: _digest(f"{name}/agent/{member}", 16) for member in brief.team}
+    members = [
+        _span(
+            trace,
+            span,
+            root,
+            f"invoke_agent {member}",
+            (0.0, history[-1].time),
+            {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": member},
+        )
+        for member, span in roots.items()
+    ]
+    spans = [agent, *members, *_calls(brief, history, trace, name, {None: root, **roots})]
     scope = {"scope": {"name": "unacked"}, "spans": spans}
     resource = {"attributes": _attributes({"service.name": "unacked"})}
     return {"resourceSpans": [{"resource": resource, "scopeSpans": [scope]}]}
 
 
-def _begin(brief: Brief) -> dict[str, JSON]:
-    roles: dict[str, JSON] = {}
-    graphs = []
-    for use in brief.case.graphs:
-        graph, bound = (use, {}) if isinstance(use, str) else next(iter(use.items()))
-        graphs.append(graph)
-        roles |= bound
-    keyed = [operation for operation in brief.tools.values() if operation.writes and operation.idempotency]
-    return {
-        "graphs": graphs,
-        "roles": roles,
-        "effects": brief.case.effects,
-        "idempotent": all(operation.idempotency_mode.honoured for operation in keyed),
-    }
-
-
-def _calls(brief: Brief, history: History, trace: str, root: str, name: str) -> Iterator[JSON]:
+def _calls(brief: Brief, history: History, trace: str, name: str, roots: Mapping[str | None, str]) -> Iterator[JSON]:
     """Yield a span for each call that was one; what the tool refused as no call of its own was none."""
     results = {event.id: event for event in history.named("result")}
     rejected = {event.id for event in results.values() if event.detail.get("rejected")}
     calls = [
         event
         for event in history.named("agent_next_call")
-        if not (event.id in rejected and event.operation in brief.tools)
+        if not (event.id in rejected and event.operation in brief.offered(event.actor))
     ]
+    turns = [(event.actor, event.detail["turn"]) for event in calls]
     begins = [event.time + number * _APART_S for number, event in enumerate(calls)]
     for number, event in enumerate(calls):
         result = None if event.id in rejected else results.get(event.id)
-        together = [other for other, call in enumerate(calls) if call.detail["turn"] == event.detail["turn"]]
+        together = [other for other, turn in enumerate(turns) if turn == turns[number]]
         ends = [begins[other] for other in together]
         ends += [results[calls[other].id].time for other in together if calls[other].id in results]
         yield _span(
             trace,
             _digest(f"{name}/{number}", 16),
-            root,
+            roots[event.actor],
             f"execute_tool {event.operation}",
             (begins[number], max(ends) + _APART_S / 10),
             _call_attributes(event, result),

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from unacked.canonical import JSON
+from unacked.contract import Registry
 from unacked.errors import Place, Problem, SpecificationError
 from unacked.incident.draft import Move, draft, moves_of
 from unacked.incident.infer import Inference, infer
@@ -17,7 +18,7 @@ from unacked.incident.redact import Redactor
 from unacked.incident.rehearse import Rehearsal, case_document, rehearse
 from unacked.incident.suggest import suggest
 from unacked.suite import Suite
-from unacked.tools import REGISTRY
+from unacked.tools import HAND_OVER, REGISTRY
 
 __all__ = ["Draft", "Imported", "bring_in", "propose"]
 
@@ -38,7 +39,7 @@ class Imported:
 
     def moves(self) -> list[Move]:
         """Return the calls that count, as operations."""
-        return moves_of(self.recording, self.mapping, self.inferred, REGISTRY)
+        return moves_of(self.recording, self.mapping, self.inferred, _operations(self.recording))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,13 @@ def bring_in(recording: Recording, redactor: Redactor, mapping: MappingFile | No
     """Redact a recording; categories are inferred from it as it was, values are taken from it as it becomes."""
     inferred = {call.id: infer(call.answer) for call in recording.calls}
     clean = redactor.recording(recording)
-    return Imported(clean, inferred, mapping or suggest(clean, inferred, REGISTRY))
+    return Imported(clean, inferred, mapping or suggest(clean, inferred, _operations(clean)))
+
+
+def _operations(recording: Recording) -> Registry:
+    """All operations that a recording may hold: only members of a team can hand over."""
+    team = recording.begin is not None and recording.begin.team
+    return Registry([*REGISTRY.values(), HAND_OVER.operation]) if team else REGISTRY
 
 
 def propose(imported: Imported, suite: Suite, *, source: str, digest: str, slug: str | None = None) -> Draft:

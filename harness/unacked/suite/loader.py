@@ -10,10 +10,10 @@ from typing import ParamSpec, TypeVar
 from unacked.agents import DRIVERS, AgentDefinition, misfits
 from unacked.canonical import JSON
 from unacked.case import AgentFile, CaseFile
-from unacked.claims import Brief, team_of
+from unacked.claims import Brief
 from unacked.document import Document, read_yaml, validate
 from unacked.errors import Place, Problem, SpecificationError, nearest
-from unacked.graph import Graph, load_graph
+from unacked.graph import Graph, load_graph, team_of
 from unacked.suite.check import case_problems, provider_problems, service_problems
 from unacked.suite.suite import CONTENT_FOLDERS, LoadedAgent, LoadedCase, Suite
 from unacked.suite.terms import offered_tools
@@ -160,7 +160,14 @@ def declared_side(file: CaseFile, graphs: Mapping[str, Graph]) -> Brief:
         name, roles = (use, {}) if isinstance(use, str) else next(iter(use.items()))
         bound.append(graphs[name].bind(roles, REGISTRY, idempotent))
     faults = tuple(fault.value() for fault in file.listed_faults)
-    return Brief(file, twin=False, faults=faults, tools=tools, graphs=tuple(bound), team=team_of(file))
+    return Brief(
+        file,
+        twin=False,
+        faults=faults,
+        tools=tools,
+        graphs=tuple(bound),
+        team=team_of(file.team, file.effects, file.tools),
+    )
 
 
 def _extended(document: Document, documents: Mapping[str, Document]) -> Document:

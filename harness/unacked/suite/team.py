@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from unacked.case import CaseFile, Member
-from unacked.claims import before, tells
 from unacked.document import Document, Location
 from unacked.errors import Problem, nearest
+from unacked.graph import before, tells
 from unacked.tools import HAND_OVER, REGISTRY
 
 __all__ = ["team_problems"]
@@ -28,7 +28,7 @@ def team_problems(document: Document, file: CaseFile, agents: Collection[str]) -
         return
     yield from _whole(document, file)
     try:
-        earlier = before(file)
+        earlier = before(file.team)
     except ValueError as circle:
         yield document.problem(("team",), f"members wait for each other: {circle}", "let one of them begin")
         return
@@ -37,7 +37,7 @@ def team_problems(document: Document, file: CaseFile, agents: Collection[str]) -
         if member.compensates is not None and not any(member.compensates in earlier[name] for name in member.after):
             told = f"{member.member} would undo {member.compensates} after nobody who came after it"
             yield document.problem(("team", index), told, "after: [a member that comes after the other one]")
-        elif member.compensates is not None and not tells(file, member.member):
+        elif member.compensates is not None and not tells(file.team, member.member):
             told = f"{member.member} begins only where something went wrong, so it cannot be the last one"
             yield document.problem(("team", index), told, f"add a member that comes after {', '.join(sorted(own))}")
 
@@ -48,7 +48,7 @@ def _whole(document: Document, file: CaseFile) -> Iterator[Problem]:
     for field, given in (("script", file.script), ("incident", file.incident)):
         if given:
             yield document.problem((field,), "whose is it? a team has none of its own", "give each member a script")
-    last = [member for member in file.team if not tells(file, member.member)]
+    last = [member for member in file.team if not tells(file.team, member.member)]
     for member in last if len(last) > 1 else ():
         if not member.effects:
             told = f"{member.member} is one of several that end the task, and asks for no effects of its own"

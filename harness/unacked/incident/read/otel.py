@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from unacked.canonical import JSON, InvalidJSON, loads
+from unacked.canonical import JSON, InvalidJSON, dumps, loads
 from unacked.errors import Place, Problem, SpecificationError
-from unacked.graph import Begin
+from unacked.graph import Begin, read_traces
 from unacked.incident.read.conversation import content_of
 from unacked.incident.read.cursor import Cursor, gather
 from unacked.incident.recording import Answer, RecordedCall, Recording
@@ -165,13 +165,8 @@ def _begin(spans: list[_Span]) -> Begin | None:
         if isinstance(span.attributes.get(BEGIN), str):
             try:
                 held = loads(span.attributes[BEGIN])
-                return Begin(
-                    graphs=tuple(held["graphs"]),
-                    effects=held["effects"],
-                    roles=held["roles"],
-                    idempotent=held["idempotent"],
-                )
-            except (InvalidJSON, KeyError, TypeError):
+                return read_traces([dumps({**held, "type": "begin"})])[0].begin
+            except (InvalidJSON, TypeError, SpecificationError):
                 raise span.cursor.problem(f"the attribute {BEGIN!r} does not say what the run was judged by") from None
     return None
 
