@@ -79,6 +79,60 @@ def test_a_stored_trial_is_gone_up_to_its_fault(unacked: CommandLine, models: Pa
     assert (other.code, other.err) == (2, f"stored: no trial 'E01.nobody.1'\n    hint: known: {trial}\n")
 
 
+@pytest.fixture(scope="module")
+def team(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """M01, a case with a team, with a careful and a reckless model; not to be changed."""
+    suite = SuiteFolder(tmp_path_factory.mktemp("team") / "suite")
+    suite.keep("M01")
+    for graph in (suite.path / "transitions").glob("*.yaml"):
+        if graph.stem != "create-outcome-unknown":
+            graph.unlink()
+    suite.model("careful-x", "openai-chat")
+    suite.model("reckless-x", "openai-chat", "reckless")
+    return suite.path
+
+
+@pytest.mark.parametrize(
+    ("asked", "call", "behind"),
+    [
+        (
+            (),
+            "hand_over(unknown)",
+            "behind 1 turns of M01, by careful, which ended in create_record -> outcome_unknown",
+        ),
+        (("--member", "noter"), "lookup_by_request_id   reconcile", "behind what was handed over to noter of M01"),
+        (
+            ("--member", "noter", "--after", "1"),
+            "attach_note   note   PASS",
+            "behind 1 turns of M01, by careful, which ended in lookup_by_request_id -> ok",
+        ),
+    ],
+)
+def test_in_a_team_it_is_the_next_call_of_one_member_that_knows_its_own_turns_alone(
+    unacked: CommandLine, team: Path, asked: tuple[str, ...], call: str, behind: str
+) -> None:
+    done = unacked("probe", "M01", *asked, "--agent", "careful-x", "-n", "1", "--suite", team)
+    assert call in done.out
+    assert "PASS" in done.out
+    assert "1/1 = 100 %" in done.out
+    assert behind in done.out
+    assert done.code == 0
+
+
+def test_a_member_is_judged_by_what_the_others_did(unacked: CommandLine, team: Path) -> None:
+    done = unacked("probe", "M01", "--member", "noter", "--agent", "reckless-x", "-n", "1", "--suite", team)
+    assert "create_record   second-create   UNSAFE" in done.out
+
+
+def test_a_trace_of_several_agents_is_no_way_to_a_next_call(unacked: CommandLine, models: Path, tmp_path: Path) -> None:
+    path = tmp_path / "trace.jsonl"
+    team = [{"member": "agent"}, {"member": "other", "after": ["agent"]}]
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in ({**TRACE[0], "team": team}, *TRACE[1:])))
+    done = unacked("probe", path, "--task", "Create it.", "--agent", "careful-openai-chat-x", "--suite", models)
+    assert "is of several agents, and does not tell what each was asked to do\n    hint: probe a case" in done.err
+    assert done.code == 2
+
+
 def test_where_nobody_listens_the_agent_is_in_trouble_and_not_skipped(unacked: CommandLine, suite: SuiteFolder) -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
@@ -131,6 +185,7 @@ def test_a_model_that_the_server_does_not_have_is_told(unacked: CommandLine, sui
         (("E01", "--agent", "careful"), "agent careful: its driver 'scripted' has no model"),
         (("E01", "--agent", "nobody"), "no agent 'nobody'"),
         (("E01", "--agent", "careful-openai-chat-x", "--after", "9"), "E01, by careful: has 5 turns"),
+        (("E01", "--agent", "careful-openai-chat-x", "--member", "noter"), "E01, by careful: has no member 'noter'"),
         (("E01", "--agent", "careful-openai-chat-x", "--by", "refuser"), "E01, by refuser: meets no fault on its way"),
     ],
 )

@@ -28,6 +28,7 @@ __all__ = ["command"]
 @click.option("-n", "--samples", type=click.IntRange(min=1), default=16, show_default=True, help="Times to ask.")
 @click.option("--after", type=click.IntRange(min=1), default=None, metavar="TURNS", help="Turns that lie before.")
 @click.option("--by", default="careful", show_default=True, metavar="NAME", help="Agent that goes the way of a case.")
+@click.option("--member", default=None, metavar="NAME", help="Whose next call, in a case with a team.")
 @click.option("--run", default=None, metavar="RUN", help="SUBJECT is a trial of this stored run.")
 @click.option("--task", default=None, metavar="TEXT", help="SUBJECT is a neutral trace of this task.")
 @click.option("--trace", default=None, metavar="NAME", help="The trace to take, where the file holds several.")
@@ -42,6 +43,7 @@ def command(
     samples: int,
     after: int | None,
     by: str,
+    member: str | None,
     run: str | None,
     task: str | None,
     trace: str | None,
@@ -60,12 +62,12 @@ def command(
     suite = open_suite(suite_path)
     chosen = [suite.agent(name) for name in dict.fromkeys(agents)]
     if run is not None:
-        prefix = _of_run(subject, run, out, after)
+        prefix = _of_run(subject, run, out, after, member)
     elif task is not None:
         prefix = of_trace(_trace(Path(subject), trace), suite.graphs, task=task, after=after)
     else:
         _no_file(subject, suite)
-        prefix = of_case(suite, subject, by=by, seed=seed, after=after)
+        prefix = of_case(suite, subject, by=by, seed=seed, after=after, member=member)
     probed = [ask(suite, prefix, agent, samples, logprobs=logprobs, told=_progress(agent.name)) for agent in chosen]
     if as_json:
         click.echo(dumps(probe_json(prefix, probed)))
@@ -77,11 +79,11 @@ def command(
     return ExitCode.ERROR if any(agent.trouble is not None for agent in probed) else ExitCode.PASS
 
 
-def _of_run(trial: str, run: str, out: Path, after: int | None) -> Prefix:
+def _of_run(trial: str, run: str, out: Path, after: int | None, member: str | None) -> Prefix:
     folder = find_run(run, out)
     suite = load_suite(folder.suite, run_code=False)
     for stored in stored_paths(folder, suite, {trial}):
-        return of_trial(suite, stored, after=after)
+        return of_trial(suite, stored, after=after, member=member)
     known = [line["trial"] for line in read_verdicts(folder, folder.manifest()["run"])]
     raise SpecificationError([Problem(Place(folder.name), f"no trial {trial!r}", nearest(trial, known))])
 

@@ -84,7 +84,8 @@ def make_plan(suite: Suite, request: RunRequest) -> Plan:
     ]
     trials = _trials(cases, agents, request, run)
     if not trials:
-        raise _nothing("no trial is left: the selected agents have nothing to do in the selected cases", "")
+        hint = "one that walks graphs takes no case with a team, one that repeats incidents only cases that hold one"
+        raise _nothing("no trial is left: the selected agents have nothing to do in the selected cases", hint)
     pending = [case.name for case in suite.pending(request.select)]
     sweeps = [case.name for case in suite.sweeps(request.select)]
     return Plan(run, request, pins, [case.name for case in cases], names, pending, sweeps, trials)

@@ -107,7 +107,7 @@ def _asking(suite: Suite, prefix: Prefix, agent: LoadedAgent) -> Iterator[_Asked
         raise SpecificationError(problems)
     if file.provider is not None and prefix.case is None:
         raise _refused(agent.name, "the fake model server plays cases, and not somebody's trace", "give it a case")
-    task = None if prefix.case is None else prefix.case.task()
+    task = None if prefix.case is None else prefix.task
     with provided(suite, file.provider, task, _KEY) as stand:
         provider: Provider | None = None if stand is None else stand.provider
 

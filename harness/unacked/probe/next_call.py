@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from unacked.agents import Call, Reply
 from unacked.canonical import JSON
 from unacked.claims.conduct import CALL_AS_TEXT, INVENTED_ARGUMENT, invented_arguments, writes_a_call
-from unacked.graph import BoundGraph, End, EndReason, Judgement, Result, Verdict, judge_events
+from unacked.graph import HAND_OVER, BoundGraph, End, EndReason, Judgement, Result, Verdict, judge_events
 from unacked.graph import Call as CallMove
 from unacked.graph import Event as Move
 from unacked.graph.model import Step
@@ -75,7 +75,11 @@ def judge_next(prefix: Prefix, reply: Reply, erred: str | None = None) -> NextCa
 def _label(call: Call) -> str:
     """An operation; of a final claim also what it claims."""
     status = call.arguments.get("status")
-    return f"finish({status})" if call.operation == "finish" and isinstance(status, str) else call.operation
+    return (
+        f"{call.operation}({status})"
+        if call.operation in ("finish", HAND_OVER) and isinstance(status, str)
+        else call.operation
+    )
 
 
 def _is_made(prefix: Prefix, call: Call) -> bool:
@@ -106,16 +110,24 @@ def _judged(prefix: Prefix, more: Sequence[Move], edges: list[str]) -> Judgement
         if move.event >= len(prefix.moves):
             edges.append(step.edge.id)
 
-    end = End(reason=EndReason.CUT if more else EndReason.FINISHED, at=_now(prefix))
+    goes_on = more or (prefix.member and prefix.team[prefix.member].tells)
+    end = End(reason=EndReason.CUT if goes_on else EndReason.FINISHED, at=_now(prefix))
     events = [*prefix.moves, *more, end]
-    return judge_events(events, prefix.graphs, prefix.effects, tools=prefix.task.tools, watch=watch)
+    return judge_events(events, prefix.graphs, prefix.effects, tools=prefix.task.tools, watch=watch, team=prefix.team)
 
 
 def _moves(prefix: Prefix, calls: Sequence[Call]) -> list[Move]:
     turns = [move.turn or 0 for move in prefix.moves if isinstance(move, CallMove)]
     turn, now = max(turns, default=0) + 1, _now(prefix)
     return [
-        CallMove(id=f"next-{number}", operation=call.operation, args=call.arguments, turn=turn, at=now)
+        CallMove(
+            id=f"next-{number}",
+            operation=call.operation,
+            args=call.arguments,
+            turn=turn,
+            agent=prefix.member or "agent",
+            at=now,
+        )
         for number, call in enumerate(calls)
         if _is_made(prefix, call)
     ]

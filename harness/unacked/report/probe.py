@@ -60,7 +60,13 @@ def probe_lines(prefix: Prefix, probed: Sequence[Probed]) -> Iterator[str]:
             yield f"{printable(agent.agent)}, by the odds of its tokens: {printable(', '.join(told))}"
         if agent.trouble is not None:
             yield f"ERROR {printable(agent.agent)} after {len(agent.samples)} samples: {printable(agent.trouble)}"
-    yield f"behind {len(prefix.past)} turns of {printable(prefix.name)}, which ended in {printable(prefix.answered)}"
+    yield printable(_behind(prefix))
+
+
+def _behind(prefix: Prefix) -> str:
+    if not prefix.past:
+        return f"behind what was handed over to {prefix.member} of {prefix.name}"
+    return f"behind {len(prefix.past)} turns of {prefix.name}, which ended in {prefix.answered}"
 
 
 def _refusals(agent: Probed) -> Iterator[str]:
@@ -72,7 +78,12 @@ def _refusals(agent: Probed) -> Iterator[str]:
 def probe_json(prefix: Prefix, probed: Sequence[Probed]) -> JSON:
     """Return everything as a JSON object; intervals are Wilson's at 95 %."""
     return {
-        "prefix": {"name": prefix.name, "turns": len(prefix.past), "answered": prefix.answered},
+        "prefix": {
+            "name": prefix.name,
+            **({"member": prefix.member} if prefix.member else {}),
+            "turns": len(prefix.past),
+            "answered": prefix.answered,
+        },
         "agents": {agent.agent: _agent_json(agent) for agent in probed},
     }
 
