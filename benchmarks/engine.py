@@ -193,7 +193,7 @@ def resume(out: Path, count: int) -> None:
     execute(open_run(suite, plan, out, "bench"), plan, jobs=1, told=told)
     print(
         f"resumed: first trial after {first[0][0]:.2f} s ({first[0][1]:.2f} CPU);"
-        f" {3 * loaded:.2f} s ({3 * loaded_cpu:.2f}) of that is the suite, read three times"
+        f" {loaded:.2f} s ({loaded_cpu:.2f}) of that is reading the suite"
     )
 
 

@@ -117,10 +117,10 @@ class RunFolder:
                 return self.suite
         return None
 
-    def keep_suite(self, suite: Suite) -> None:
-        """Copy the suite into the run, whole or not at all; raises HarnessError."""
+    def keep_suite(self, suite: Suite) -> bool:
+        """Copy the suite into the run, whole or not at all; False where it was there. Raises HarnessError."""
         if self.suite.is_dir():
-            return
+            return False
         partial = self.path / ".suite"
         try:
             if partial.is_dir():
@@ -129,6 +129,7 @@ class RunFolder:
             partial.rename(self.suite)
         except OSError as error:
             raise HarnessError(f"{self.suite}: cannot be written: {error}") from None
+        return True
 
     @contextmanager
     def locked(self) -> Iterator[None]:

@@ -36,10 +36,13 @@ def open_run(suite: Suite, plan: Plan, out: Path, run_id: str | None) -> RunFold
             raise _refused(folder, f"this run has another plan, so it cannot be resumed (changed: {changed})")
         if manifest["seal"] is None:
             folder.prepare(len(plan.trials))
-            folder.keep_suite(suite)
-            kept = make_plan(load_suite(folder.suite), plan.request)
-            if kept.run != plan.run:
-                raise RecordError(f"{folder.suite}: the run's own copy of the suite was changed; it cannot be resumed")
+            new = folder.keep_suite(suite)  # what was copied may be younger than what was read
+            if new or not suite.is_copied_to(folder.suite):
+                kept = make_plan(load_suite(folder.suite), plan.request)
+                if kept.run != plan.run:
+                    raise RecordError(
+                        f"{folder.suite}: the run's own copy of the suite was changed; it cannot be resumed"
+                    )
     return folder
 
 

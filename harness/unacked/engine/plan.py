@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from unacked.canonical import JSON, digest
 from unacked.claims import GRADER_VERSION
@@ -31,7 +31,10 @@ class RunRequest:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """All trials of a run in order. ``run`` is the digest of its identity: equal plans, equal runs."""
+    """All trials of a run in order. ``run`` is the digest of its identity: equal plans, equal runs.
+
+    ``suite`` is what the plan was made from.
+    """
 
     run: str
     request: RunRequest
@@ -41,6 +44,7 @@ class Plan:
     pending: Sequence[str]
     sweeps: Sequence[str]
     trials: Sequence[TrialPlan]
+    suite: Suite = field(repr=False, compare=False)
 
     @property
     def controls(self) -> bool:
@@ -88,7 +92,7 @@ def make_plan(suite: Suite, request: RunRequest) -> Plan:
         raise _nothing("no trial is left: the selected agents have nothing to do in the selected cases", hint)
     pending = [case.name for case in suite.pending(request.select)]
     sweeps = [case.name for case in suite.sweeps(request.select)]
-    return Plan(run, request, pins, [case.name for case in cases], names, pending, sweeps, trials)
+    return Plan(run, request, pins, [case.name for case in cases], names, pending, sweeps, trials, suite)
 
 
 def _check_seed(seed: str) -> None:

@@ -27,13 +27,13 @@ from unacked.engine.leaks import Canaries, clean_summary
 from unacked.engine.lines import LineFile, cut_unfinished
 from unacked.engine.plan import Plan
 from unacked.engine.summary import summarize
-from unacked.engine.trials import Outcome, lost_trial, run_bench, run_trial
+from unacked.engine.trials import Outcome, lost_trial, run_bench, run_trial, stored_suite
 from unacked.engine.verdicts import Verdicts
 from unacked.engine.workers import Died, Overdue, Pool
 from unacked.errors import HarnessError, UnackedError
 from unacked.guard import guarded
 from unacked.orchestrator import Event
-from unacked.suite import load_suite
+from unacked.suite import Suite
 from unacked.trial import Bench, TrialPlan
 
 __all__ = ["Drain", "execute"]
@@ -78,12 +78,14 @@ def execute(
         if folder.manifest()["seal"] is None:
             with guarded() as watch, TrialJournal(folder, plan) as journal:
                 verdicts = Verdicts(folder, plan.run, journal.last_mark())
+                suite = stored_suite(folder, plan.suite)
                 with closing(verdicts):
                     journal.take_stock(verdicts)
-                    _Run(folder, plan, verdicts, journal, policy, drain or Drain()).keep(told, jobs)
+                    run = _Run(folder, plan, suite, verdicts, journal, policy, drain or Drain())
+                    run.keep(told, jobs)
             if watch.refused:
                 raise HarnessError(f"outside of any trial, {watch.refused[0].told} was refused")
-            summary = summarize(plan.as_json(), load_suite(folder.suite, run_code=False), verdicts.read())
+            summary = summarize(plan.as_json(), suite, verdicts.read())
             folder.write_json(folder.summary, clean_summary(Canaries(plan.trials), summary))
             folder.seal(verdicts.head)
         return folder.read_json(folder.summary)
@@ -93,17 +95,24 @@ class _Run:
     """One part of a run: from where it stands to its end, or to where it is interrupted."""
 
     def __init__(
-        self, folder: RunFolder, plan: Plan, verdicts: Verdicts, journal: TrialJournal, policy: Policy, drain: Drain
+        self,
+        folder: RunFolder,
+        plan: Plan,
+        suite: Suite,
+        verdicts: Verdicts,
+        journal: TrialJournal,
+        policy: Policy,
+        drain: Drain,
     ) -> None:
-        self._folder, self._plan, self._verdicts, self._journal = folder, plan, verdicts, journal
-        self._policy, self._drain = policy, drain
+        self._folder, self._plan, self._suite = folder, plan, suite
+        self._verdicts, self._journal, self._policy, self._drain = verdicts, journal, policy, drain
         drivers = {name: str(pins["driver"]) for name, pins in plan.pins["agents"].items()}
         self._dispatch = Dispatch(journal.left, policy, drivers)
         self._mean_s = _BATCH_S
 
     @cached_property
     def _bench(self) -> Bench:
-        return run_bench(self._folder)
+        return run_bench(self._suite)
 
     def keep(self, told: Callable[[Outcome], None], jobs: int) -> None:
         """Run the trials that are left, and write every outcome down, in the order of the plan."""

@@ -14,10 +14,10 @@ from unacked.engine.garbage import settle_garbage
 from unacked.engine.leaks import TrialCanaries, clean_verdict
 from unacked.engine.usage import model_use, turns_taken
 from unacked.engine.verdicts import verdict_line
-from unacked.suite import load_suite
+from unacked.suite import Suite, load_suite
 from unacked.trial import Bench, TrialPlan, TrialRecord
 
-__all__ = ["Outcome", "lost_trial", "run_bench", "run_trial"]
+__all__ = ["Outcome", "lost_trial", "run_bench", "run_trial", "stored_suite"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +39,14 @@ class Outcome:
         }
 
 
-def run_bench(folder: RunFolder) -> Bench:
-    """Load the suite of a run."""
-    bench = Bench(load_suite(folder.suite))
+def stored_suite(folder: RunFolder, suite: Suite) -> Suite:
+    """Return a run's own copy of its suite; it is read only where it is not what ``suite`` was read from."""
+    return suite.moved_to(folder.suite) if suite.is_copied_to(folder.suite) else load_suite(folder.suite)
+
+
+def run_bench(suite: Suite) -> Bench:
+    """Return what the trials of one process share, by the run's own copy of its suite."""
+    bench = Bench(suite)
     settle_garbage()
     return bench
 

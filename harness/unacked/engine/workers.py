@@ -24,6 +24,7 @@ from unacked.engine.folder import RunFolder
 from unacked.engine.trials import Outcome, run_bench, run_trial
 from unacked.errors import ExitCode, HarnessError, UnackedError
 from unacked.guard import guarded
+from unacked.suite import load_suite
 from unacked.trial import TrialPlan
 
 __all__ = ["Died", "Overdue", "Pool", "Worker"]
@@ -146,7 +147,7 @@ def _work(folder: RunFolder, connection: Connection) -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     with guarded():
         try:
-            bench = run_bench(folder)
+            bench = run_bench(load_suite(folder.suite))
             connection.send(_READY)
             while True:
                 for trial in connection.recv():

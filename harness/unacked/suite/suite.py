@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,6 +28,9 @@ __all__ = ["CONTENT_FOLDERS", "LoadedAgent", "LoadedCase", "Suite", "packaged_su
 
 CONTENT_FOLDERS = ("agents", "fake_services", "transitions")
 """The folders that make a folder a suite."""
+
+_NOT_CONTENT = ("__pycache__", ".*")
+"""Names of what stands in those folders and is no part of the suite, as patterns."""
 
 
 @dataclass(frozen=True)
@@ -234,7 +238,38 @@ class Suite:
     def copy_to(self, target: Path) -> None:
         """Copy the suite's content, so that a run can be judged without the folder that it came from."""
         for name in CONTENT_FOLDERS:
-            shutil.copytree(self.root / name, target / name, ignore=shutil.ignore_patterns("__pycache__", ".*"))
+            shutil.copytree(self.root / name, target / name, ignore=shutil.ignore_patterns(*_NOT_CONTENT))
+
+    def is_copied_to(self, target: Path) -> bool:
+        """Whether ``target`` holds what the suite's folder holds now, byte for byte, and nothing else."""
+        try:
+            return _content(self.root) == _content(target)
+        except OSError:  # reading the suite there tells what is wrong
+            return False
+
+    def moved_to(self, target: Path) -> Suite:
+        """Return the suite as if it had been read in ``target``, a copy of its folder."""
+        agents = {
+            name: replace(agent, folder=target / agent.folder.relative_to(self.root))
+            for name, agent in self.agents.items()
+        }
+        return replace(self, root=target, agents=agents)
+
+
+def _content(root: Path) -> dict[str, bytes]:
+    """The bytes of every file of a suite's folder, by its path in it."""
+    found: dict[str, bytes] = {}
+    waiting = [root / name for name in CONTENT_FOLDERS]
+    while waiting:
+        for entry in os.scandir(waiting.pop()):
+            if any(fnmatchcase(entry.name, pattern) for pattern in _NOT_CONTENT):
+                continue
+            path = Path(entry.path)
+            if entry.is_dir():
+                waiting.append(path)
+            else:
+                found[str(path.relative_to(root))] = path.read_bytes()
+    return found
 
 
 def packaged_suite() -> Path:
