@@ -172,8 +172,8 @@ class Killing:
         ]
         status, aside = run_status(folder), len(folder.files("events", "*.aborted-*"))
         print(
-            f"{trials} trials, {len(lost)} lost, {len(twice)} counted twice, {len(differ)} files differ; chain verifies;",
-            f"{status.metrics.attempts} attempts, {aside} records set aside, {len(status.dead)} dead letters;",
+            f"{trials} trials, {len(lost)} lost, {len(twice)} counted twice, {len(differ)} files differ;",
+            f"chain verifies; {status.metrics.attempts} attempts, {aside} records set aside, {len(status.dead)} dead letters;",
             f"{self.kills.total()} kills so far",
             flush=True,
         )
