@@ -187,6 +187,27 @@ def test_a_copy_of_the_suite_that_was_interrupted_is_made_again(little: Path, sm
     assert folder.verdicts.read_bytes() == small.verdicts.read_bytes()
 
 
+def test_a_run_that_was_killed_while_it_was_sealed_is_sealed_again(little: Path, out: Path) -> None:
+    folder = interrupted(little, out, 3)
+    (folder.path / ".manifest.json").write_text('{"format":')
+    finished_run(little, out, **SMALL)
+    assert verify(folder) == 8
+
+
+def test_a_run_is_resumed_by_the_suite_as_it_was_read_where_its_copy_is_the_same(
+    little: Path, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded = load_suite(little)
+    plan = make_plan(loaded, RunRequest(**SMALL))
+    interrupted(little, out, 3)
+    monkeypatch.delattr("unacked.engine.opening.load_suite")
+    monkeypatch.delattr("unacked.engine.trials.load_suite")
+    folder = open_run(loaded, plan, out, "run")
+    execute(folder, plan, jobs=1, told=lambda _: None)
+    assert verify(folder) == 8
+    assert str(loaded.moved_to(folder.suite).agents["careful"].folder) == str(folder.suite / "agents/careful")
+
+
 def test_a_folder_of_something_else_is_left_alone(little: Path, out: Path) -> None:
     (out / "run").mkdir(parents=True)
     (out / "run/thesis.txt").write_text("years of work")

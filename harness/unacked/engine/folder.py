@@ -189,7 +189,7 @@ class RunFolder:
     @staticmethod
     def write_json(path: Path, value: Mapping[str, JSON]) -> None:
         """Write one JSON object atomically; raises HarnessError."""
-        partial = path.with_name(f".{path.name}")
+        partial = _partial(path)
         try:
             with partial.open("w", encoding="utf-8", newline="\n") as file:
                 file.write(dumps(dict(value)) + "\n")
@@ -204,6 +204,8 @@ class RunFolder:
     def seal(self, verdicts_head: str) -> None:
         """Close the record: nothing of it can change from now on without being seen."""
         manifest = self.manifest()
+        with suppress(OSError):
+            _partial(self._manifest).unlink()  # of a seal in the middle of which the run was killed
         manifest["seal"] = {
             "verdicts": verdicts_head,
             "files": self.file_digests(),
@@ -226,6 +228,11 @@ class RunFolder:
     def files(self, folder: str, pattern: str = "*") -> list[Path]:
         """Return the files below one of the run's folders, in the order of their names."""
         return sorted(path for path in (self.path / folder).rglob(pattern) if path.is_file())
+
+
+def _partial(path: Path) -> Path:
+    """Where a file stands until it is whole."""
+    return path.with_name(f".{path.name}")
 
 
 def manifest_digest(manifest: Mapping[str, JSON]) -> str:
