@@ -111,7 +111,9 @@ def test_a_server_that_is_not_there_is_an_error(suite: SuiteFolder, tmp_path: Pa
     line = json.loads(folder.verdicts.read_text())
     assert line["verdict"] == "ERROR"
     observed = [finding["observed"] for finding in line["claims"]["trail"]["findings"]]
-    assert observed == ["no_connection: the connection to the provider failed or broke off"]
+    assert observed == [
+        "no_connection: the connection to the provider failed or broke off (127.0.0.1:9: Connection refused)"
+    ]
 
 
 def test_a_users_own_key_stands_in_no_file_of_the_run(

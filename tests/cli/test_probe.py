@@ -141,7 +141,10 @@ def test_where_nobody_listens_the_agent_is_in_trouble_and_not_skipped(unacked: C
     suite.model("away", "openai-chat", base_url=f"http://127.0.0.1:{port}/v1", retries="{attempts: 1}")
     suite.edit("agents/away/agent.yaml", "provider: {service: model}\n", "")
     done = unacked("probe", "E01", "--agent", "away", "--suite", suite.path)
-    assert "ERROR away after 0 samples: the connection to the provider failed or broke off\n" in done.out
+    assert (
+        f"ERROR away after 0 samples: the connection to the provider failed or broke off (127.0.0.1:{port}: Connection"
+        in done.out
+    )
     assert done.code == 4
 
 

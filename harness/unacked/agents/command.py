@@ -111,7 +111,8 @@ class _CommandSession:
         if code == 0:
             self._handoff.end(Ended(self._written("stdout")))
         else:
-            told = f"the program ended with exit code {code}: {self._written('stderr')}"
+            said = self._written("stderr")
+            told = f"the program ended with exit code {code}" + (f": {said}" if said else "")
             self._handoff.end(Ended(error=CommandFailedError(told)))
 
     def _written(self, name: str) -> str:

@@ -53,5 +53,14 @@ def test_what_is_told_never_quotes_the_provider() -> None:
 
 
 def test_what_an_sdk_raises_is_not_told_either() -> None:
-    error = unreachable("timeout", "the provider did not answer in time", ValueError(f"header {KEY}"))
-    assert (str(error), error.again) == ("the provider did not answer in time", True)
+    error = unreachable(ValueError(f"header {KEY}"), "", late=True)
+    assert (str(error), error.kind, error.again) == ("the provider did not answer in time", "timeout", True)
+
+
+def test_who_cannot_be_reached_is_named_with_what_the_operating_system_says() -> None:
+    refusal = RuntimeError("all attempts failed")
+    refusal.__cause__ = ConnectionRefusedError(111, "Connection refused")
+    told = "the connection to the provider failed or broke off"
+    assert str(unreachable(refusal, "127.0.0.1:9")) == f"{told} (127.0.0.1:9: Connection refused)"
+    assert str(unreachable(ValueError("?"), "127.0.0.1:9")) == f"{told} (127.0.0.1:9)"
+    assert str(unreachable(refusal, "")) == told

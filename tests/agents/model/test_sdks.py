@@ -201,6 +201,18 @@ def test_an_answer_without_what_it_must_hold_is_an_error(wire: Wire, missing: st
         APIS[wire.driver].dialect.read(delivery.body)
 
 
+def test_a_parameter_that_the_sdk_does_not_know_is_named(wire: Wire) -> None:
+    wire.answers(json=ANSWERS[wire.driver])
+    with pytest.raises(ProviderError, match="could not make or read this request: it has no parameter 'temperture'"):
+        wire.connection.send({**wire.body, "temperture": 2})
+    assert wire.route.call_count == 1
+
+
+def test_a_page_in_place_of_an_answer_is_called_one(wire: Wire) -> None:
+    told = str(kind(wire, html="<!doctype html><title>hello</title>"))
+    assert told == "the provider's answer cannot be used: it is HTML or XML, and no JSON; is the base URL right?"
+
+
 def test_a_redirect_is_not_followed(wire: Wire) -> None:
     error = kind(wire, 307, {"location": "http://elsewhere.test/"}, json={})
     assert (error.again, wire.route.call_count) == (False, 1)

@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
+from urllib.parse import urlsplit
 
 from unacked.agents.model.answer import Dialect, Setup
 from unacked.agents.model.chat import Chat
@@ -25,12 +26,16 @@ NO_KEY = "no-key"
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """How to reach a provider; no ``base_url`` means the SDK's own, ``timeout_s`` is for one request."""
+    """How to reach a provider; no ``base_url`` means the SDK's own, ``timeout_s`` is for one request.
+
+    ``address`` is the host, with its port, that the agent's own file names: what a person may have got wrong.
+    """
 
     operation: str
     key: str
     base_url: str | None
     timeout_s: float
+    address: str = ""
 
 
 class Sdk(Protocol):
@@ -86,7 +91,7 @@ class ModelDriver:
             prefix = "" if (file.model or "").startswith("anthropic/") else api.prefix
             access = Access(api.dialect.operation, seat.provider.key, seat.provider.url + prefix, file.timeout_s)
         else:
-            access = Access(api.dialect.operation, self._key(seat), file.base_url, file.timeout_s)
+            access = Access(api.dialect.operation, self._key(seat), file.base_url, file.timeout_s, _address(file))
         setup = Setup(file.model or "", self._prompt, task.text, list(task.tools.values()), file.parameters)
         return ModelSession(file, setup, api.dialect, sdk.connect(access), seat)
 
@@ -102,3 +107,8 @@ class ModelDriver:
             raise ProviderError("no_key", told)
         seat.hide(key)
         return key
+
+
+def _address(file: AgentFile) -> str:
+    """Host and port of the base URL, and nothing of it that could be a secret."""
+    return urlsplit(file.base_url or "").netloc.rpartition("@")[2]

@@ -27,6 +27,9 @@ _NOW: Mapping[int, str] = {
     404: "unknown_model_or_url",
     413: "context_too_long",
 }
+_LATE = ("timeout", "the provider did not answer in time")
+_BROKEN = ("no_connection", "the connection to the provider failed or broke off")
+_DEEPEST = 20
 _FOR_GOOD = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
 _TOO_LONG = re.compile(r"context_length|prompt is too long|context window|maximum context", re.IGNORECASE)
 
@@ -47,9 +50,25 @@ def refused(status: int, headers: Mapping[str, str], body: Any) -> ProviderError
     )
 
 
-def unreachable(kind: str, told: str, error: Exception) -> ProviderError:
-    """Return the error of a request that got no answer; whether it was carried out cannot be known, nor matters."""
+def unreachable(error: Exception, address: str, *, late: bool = False) -> ProviderError:
+    """Return the error of a request that got no answer; whether it was carried out cannot be known, nor matters.
+
+    ``address`` is told where the agent names one: a fake provider's changes from run to run.
+    """
+    kind, told = _LATE if late else _BROKEN
+    if address:
+        told += f" ({address}{_reason(error)})"
     return ProviderError(kind, told, again=True, raw={"error": [type(error).__name__, str(error)[:1000]]})
+
+
+def _reason(error: BaseException) -> str:
+    """What the operating system says, such as ``: Connection refused``, where an error goes back to it."""
+    below: BaseException | None = error
+    for _ in range(_DEEPEST):
+        if below is None or (isinstance(below, OSError) and below.strerror):
+            break
+        below = below.__cause__ or below.__context__
+    return f": {below.strerror}" if isinstance(below, OSError) and below.strerror else ""
 
 
 def _error_word(body: Any) -> str:

@@ -37,6 +37,7 @@ class LiteLLMConnection:
     api_version: str | None = None
 
     def __init__(self, access: Access) -> None:
+        self._address = access.address
         self._options: dict[str, Any] = {
             "api_key": access.key,
             "base_url": access.base_url,
@@ -47,13 +48,13 @@ class LiteLLMConnection:
 
     def send(self, body: Mapping[str, JSON]) -> Delivery:
         """One request, one whole answer."""
-        with _told():
+        with _told(self._address):
             answer: Any = litellm.completion(**body, **self._options)
             return Delivery(answer.model_dump(exclude_none=True), _request_id(answer))
 
     def stream(self, body: Mapping[str, JSON], gather: Callable[..., JSON]) -> Delivery:
         """One request, the chunks of one answer."""
-        with _told():
+        with _told(self._address):
             chunks: Any = litellm.completion(**body, **self._options)
             whole = gather(chunk.model_dump(exclude_none=True) for chunk in chunks)
             return Delivery(whole, _request_id(chunks))
@@ -75,7 +76,7 @@ def _request_id(answer: Any) -> str | None:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _told(address: str) -> Iterator[None]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # LiteLLM's modules, loaded late, warn of themselves
@@ -83,10 +84,10 @@ def _told() -> Iterator[None]:
     except ProviderError:
         raise
     except litellm.Timeout as error:
-        raise unreachable("timeout", "the provider did not answer in time", error) from None
+        raise unreachable(error, address, late=True) from None
     except Exception as error:  # noqa: BLE001 - its errors share no class
         response = getattr(error, "response", None)
         status = getattr(error, "status_code", None)
         if isinstance(error, litellm.APIConnectionError) or not isinstance(status, int):
-            raise unreachable("no_connection", "the connection to the provider failed or broke off", error) from None
+            raise unreachable(error, address) from None
         raise refused(status, getattr(response, "headers", {}), getattr(error, "body", None) or str(error)) from None

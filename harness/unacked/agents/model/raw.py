@@ -15,7 +15,10 @@ def strict_body(content: bytes) -> JSON:
     try:
         body = loads(content)
     except InvalidJSON as error:
-        raise malformed(f"it is not JSON: {error}") from None
+        kind = (
+            "HTML or XML, and no JSON; is the base URL right?" if content.lstrip()[:1] == b"<" else f"not JSON: {error}"
+        )
+        raise malformed(f"it is {kind}") from None
     if not isinstance(body, dict):
         raise malformed("it is no JSON object")
     if body.get("error") is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import ssl
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -19,6 +20,9 @@ from unacked.agents.protocol import ProviderError
 from unacked.canonical import JSON
 
 __all__ = ["SdkConnection"]
+
+
+_UNKNOWN = re.compile(r"unexpected keyword argument '(\w+)'")
 
 
 @cache
@@ -39,6 +43,7 @@ class SdkConnection:
         self, sdk: ModuleType, access: Access, *, client_class: Any, failure: type[Exception], request_id: str
     ) -> None:
         self._sdk, self._failure, self._request_id = sdk, failure, request_id
+        self._address = access.address
         http = httpx2.Client(verify=_certificates(), follow_redirects=False, timeout=access.timeout_s)
         self.client: Any = client_class(api_key=access.key, base_url=access.base_url, http_client=http, max_retries=0)
         self.create: Callable[..., Any]
@@ -71,10 +76,12 @@ class SdkConnection:
         except sdk.APIStatusError as error:
             raise refused(error.status_code, error.response.headers, error.body) from None
         except (sdk.APITimeoutError, httpx2.TimeoutException) as error:
-            raise unreachable("timeout", "the provider did not answer in time", error) from None
+            raise unreachable(error, self._address, late=True) from None
         except (sdk.APIConnectionError, httpx2.HTTPError) as error:
-            raise unreachable("no_connection", "the connection to the provider failed or broke off", error) from None
+            raise unreachable(error, self._address) from None
         except (TypeError, ValueError, KeyError, AttributeError, IndexError, self._failure) as error:
             raw = {"error": [type(error).__name__, str(error)[:1000]]}
-            message = f"the SDK could not make or read this request: {type(error).__name__}"
+            unknown = _UNKNOWN.search(str(error)) if isinstance(error, TypeError) else None
+            told = f"it has no parameter {unknown[1]!r}" if unknown else type(error).__name__
+            message = f"the SDK could not make or read this request: {told}"
             raise ProviderError("sdk_refused", message, raw=raw) from None
