@@ -1,7 +1,7 @@
 """A run that is killed at random instants, over and over, until it is done: what is lost, what is counted twice.
 
-Every part of the run gets SIGKILL after a random time, up to twice what it takes until its first trial has ended: half
-of the kills hit a run that is being opened, half one at work. Most parts are forks of this process, which has read the
+Every part of the run gets SIGKILL after a random time, which is kept so that half of the kills hit a run that is being
+opened, and half one at work, whatever else the machine does. Most parts are forks of this process, which has read the
 suite, so a kill costs a tenth of a second; every tenth is the command line, started anew with two workers, of which
 sometimes only the first process is killed. After every kill the verdicts must be a beginning of those of a run that
 nobody disturbed; at the end all of the record must be the same, and the chain must verify.
@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -114,7 +115,7 @@ class Killing:
     plan: Plan
     quiet: RunFolder
     chance: random.Random
-    first_s: dict[Start, float]
+    longest_s: dict[Start, float]
     anew: int
     kills: Counter[str] = field(default_factory=Counter)
     parts: set[int] = field(default_factory=set)
@@ -127,13 +128,14 @@ class Killing:
             before = self.done(folder)
             part = start(self.plan, out)
             self.parts.add(part)
-            code = ended(part, self.chance.uniform(0, 2 * self.first_s[start]))
+            code = ended(part, self.chance.uniform(0, self.longest_s[start]))
             if code is not None:
                 self.is_done(code)
                 break
             self.kill(part, alone=start is command_line and self.chance.random() < 0.5)
-            moved = "at work" if self.done(folder) > before else "before its first trial had ended"
-            self.kills[f"{'command line' if start is command_line else 'fork'}, {moved}"] += 1
+            moved = self.done(folder) > before
+            self.longest_s[start] *= 0.95 if moved else 1.05
+            self.kills[f"{start.__name__}, {'at work' if moved else 'before its first trial had ended'}"] += 1
         else:
             part = fork(self.plan, out)
             self.is_done(os.waitstatus_to_exitcode(os.waitpid(part, 0)[1]))
@@ -151,7 +153,7 @@ class Killing:
         """Return how far the verdicts are; ends the program where they are no beginning of the undisturbed ones."""
         stands = folder.verdicts.read_bytes() if folder.verdicts.exists() else b""
         if not self.quiet.verdicts.read_bytes().startswith(stands):
-            raise SystemExit(f"{folder.path}: the verdicts differ from those of a quiet run")
+            raise SystemExit(f"{folder.path}: the verdicts differ from those in {self.quiet.path}")
         return stands.count(b"\n")
 
     def is_done(self, code: int) -> None:
@@ -173,8 +175,8 @@ class Killing:
         status, aside = run_status(folder), len(folder.files("events", "*.aborted-*"))
         print(
             f"{trials} trials, {len(lost)} lost, {len(twice)} counted twice, {len(differ)} files differ;",
-            f"chain verifies; {status.metrics.attempts} attempts, {aside} records set aside, {len(status.dead)} dead letters;",
-            f"{self.kills.total()} kills so far",
+            f"chain verifies; {status.metrics.attempts} attempts, {aside} records set aside,",
+            f"{len(status.dead)} dead letters; {self.kills.total()} kills so far",
             flush=True,
         )
         if lost or twice or differ or status.dead:
@@ -206,25 +208,25 @@ def main() -> None:
     plan = make_plan(suite, RunRequest(CASES, AGENTS, -(-given.trials // sides)))
     chance = random.Random(given.seed)  # noqa: S311 - to be repeated, not to be secret
     (ROOT / "runs").mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=ROOT / "runs") as place:
-        out, began = Path(place), time.perf_counter()
-        quiet = run(plan, out / "quiet")
-        print(f"undisturbed: {len(plan.trials)} trials in {time.perf_counter() - began:.0f} s", flush=True)
-        run(plan, out / "begun", first_only=True)
-        first_s: dict[Start, float] = {
-            start: until_first_s(start, plan, out / "begun") for start in (fork, command_line)
-        }
-        print(", ".join(f"{start.__name__}: first trial after {took:.2f} s" for start, took in first_s.items()))
-        began, runs = time.perf_counter(), 0
-        killing = Killing(plan, quiet, chance, first_s, given.anew)
-        while killing.kills.total() < given.kills:
-            runs += 1
-            killing.one_run(out / f"killed-{runs}", given.kills)
-        killing.nobody_is_left()
-        took = time.perf_counter() - began
-        print(f"{killing.kills.total()} kills over {runs} runs of {len(plan.trials)} trials in {took:.0f} s")
-        for kind, count in sorted(killing.kills.items()):
-            print(f"  {count} {kind}")
+    out, began = Path(tempfile.mkdtemp(dir=ROOT / "runs")), time.perf_counter()
+    quiet = run(plan, out / "quiet")
+    print(f"undisturbed: {len(plan.trials)} trials in {time.perf_counter() - began:.0f} s", flush=True)
+    run(plan, out / "begun", first_only=True)
+    starts: tuple[Start, ...] = (fork, command_line)
+    first_s = {start: until_first_s(start, plan, out / "begun") for start in starts}
+    print(", ".join(f"{start.__name__}: first trial after {took:.2f} s" for start, took in first_s.items()), flush=True)
+    longest_s = {start: 2 * took for start, took in first_s.items()}
+    began, runs = time.perf_counter(), 0
+    killing = Killing(plan, quiet, chance, longest_s, given.anew)
+    while killing.kills.total() < given.kills:
+        runs += 1
+        killing.one_run(out / f"killed-{runs}", given.kills)
+    killing.nobody_is_left()
+    took = time.perf_counter() - began
+    print(f"{killing.kills.total()} kills over {runs} runs of {len(plan.trials)} trials in {took:.0f} s")
+    for kind, count in sorted(killing.kills.items()):
+        print(f"  {count} {kind}")
+    shutil.rmtree(out)  # where something is wrong it is left to be looked at
 
 
 if __name__ == "__main__":

@@ -162,6 +162,18 @@ def test_two_processes_cannot_be_at_work_on_one_run(little: Path, out: Path) -> 
         finished_run(little, out, **SMALL)
 
 
+def test_a_run_is_not_gone_on_with_before_the_workers_of_its_last_part_are_gone(
+    little: Path, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = interrupted(little, out, 3)
+    monkeypatch.setattr("unacked.engine.folder.time.sleep", lambda _: None)
+    with folder.worked_in(), pytest.raises(HarnessError, match="a worker of an earlier part of this run is still at"):
+        finished_run(little, out, **SMALL)
+    assert len(names(folder)) == 3
+    finished_run(little, out, **SMALL)
+    assert verify(folder) == 8
+
+
 def test_runs_without_a_name_never_share_a_folder(little: Path, out: Path) -> None:
     loaded = load_suite(little)
     plan = make_plan(loaded, RunRequest(("C01",), ("careful",)))
@@ -175,7 +187,7 @@ def test_a_beginning_that_was_interrupted_is_begun_again(little: Path, small: Ru
     (out / "run/.lock").touch()
     folder, _ = finished_run(little, out, **SMALL)
     assert folder.verdicts.read_bytes() == small.verdicts.read_bytes()
-    assert sorted(path.name for path in folder.path.iterdir() if path.name.startswith(".")) == [".lock"]
+    assert sorted(path.name for path in folder.path.iterdir() if path.name.startswith(".")) == [".lock", ".workers"]
 
 
 def test_a_copy_of_the_suite_that_was_interrupted_is_made_again(little: Path, small: RunFolder, out: Path) -> None:

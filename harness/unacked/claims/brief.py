@@ -44,4 +44,4 @@ class Brief:
 
 def side_name(case: str, place: str, *, twin: bool) -> str:
     """Return the name of one side of a case: ``C05``, ``C05.twin``, ``W05.after-commit-fin.twin``."""
-    return ".".join(part for part in (case, place, "twin" if twin else "") if part)
+    return f"{case}{place and f'.{place}'}{'.twin' if twin else ''}"

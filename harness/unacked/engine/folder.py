@@ -7,11 +7,13 @@ import hashlib
 import os
 import platform
 import shutil
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+from typing import IO
 
 from unacked import __version__
 from unacked.canonical import JSON, InvalidJSON, digest, dumps, loads
@@ -26,10 +28,12 @@ FORMAT = 1
 
 _TRIALS_PER_FOLDER = 1000
 _MANIFEST = ("run", "seed", "pins", "plan", "seal")
-_CHAINED = frozenset({"manifest.json", "verdicts.jsonl", ".lock"})
-"""Files that are not in the seal's list: the seal itself, a chain, and the lock, which is always empty."""
+_CHAINED = frozenset({"manifest.json", "verdicts.jsonl", ".lock", ".workers"})
+"""Files that are not in the seal's list: the seal itself, a chain, and locks, which are always empty."""
 _JOURNAL = "journal.db"
 """Where trials are, while the run is at work: no evidence, and SQLite changes the files when it only reads them."""
+_POLL_S, _WORKERS_POLLS = 0.02, 500
+"""How often it is looked whether workers have noticed that their first process is gone."""
 _ENVIRONMENT = ("h11", "httpcore2", "httpx2", "networkx", "pydantic", "PyYAML")
 
 
@@ -134,18 +138,49 @@ class RunFolder:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Hold the run for this process; the kernel frees it however the process ends."""
-        try:
-            file = (self.path / ".lock").open("w")
-        except OSError as error:
-            raise HarnessError(f"{self.path}: cannot be locked: {error.strerror}") from None
-        with file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise HarnessError(f"{self.path}: another process is at work on this run") from None
-            except OSError as error:
-                raise HarnessError(f"{self.path}: cannot be locked: {error.strerror}") from None
+        with self._opened(".lock") as file:
+            if not self._lock(file, fcntl.LOCK_EX | fcntl.LOCK_NB):
+                raise HarnessError(f"{self.path}: another process is at work on this run")
             yield
+
+    @contextmanager
+    def worked_in(self) -> Iterator[None]:
+        """Let nobody who goes on with the run begin before this process, a worker of it, is gone."""
+        with self._opened(".workers") as file:
+            self._lock(file, fcntl.LOCK_SH)
+            yield
+
+    def outlive_workers(self) -> None:
+        """Wait until no worker of an earlier part of the run is left; raises HarnessError where one stays.
+
+        Its first process may have been killed a moment ago, and its workers may not have noticed yet.
+        """
+        with self._opened(".workers") as file:
+            for _ in range(_WORKERS_POLLS):
+                if self._lock(file, fcntl.LOCK_EX | fcntl.LOCK_NB):
+                    return
+                time.sleep(_POLL_S)
+        raise HarnessError(f"{self.path}: a worker of an earlier part of this run is still at work")
+
+    def _opened(self, name: str) -> IO[str]:
+        """Open a file to be locked, which stays empty."""
+        try:
+            return (self.path / name).open("w")
+        except OSError as error:
+            raise self._unlockable(error) from None
+
+    def _lock(self, file: IO[str], how: int) -> bool:
+        """Lock a file until it is closed; False where somebody else has a lock on it."""
+        try:
+            fcntl.flock(file, how)
+        except BlockingIOError:
+            return False
+        except OSError as error:
+            raise self._unlockable(error) from None
+        return True
+
+    def _unlockable(self, error: OSError) -> HarnessError:
+        return HarnessError(f"{self.path}: cannot be locked: {error.strerror}")
 
     def appending(self, path: Path, *, private: bool = False) -> LineFile:
         """Append to one of the files that are not chained."""

@@ -16,6 +16,6 @@ def settle_garbage() -> None:
     A suite is a hundred thousand objects that never go; trials over HTTP and records hold no cycles, so
     there is hardly anything to find.
     """
-    gc.collect()
+    gc.collect(1)  # a whole collection takes a tenth of a second or more and finds nothing
     gc.freeze()
     gc.set_threshold(_COLLECT_EVERY)

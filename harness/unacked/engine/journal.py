@@ -50,15 +50,21 @@ class TrialJournal:
         except OSError as error:
             raise HarnessError(f"{folder.journal}: cannot be written: {error.strerror}") from None
         self._journal = Journal(folder.journal, plan.run, plan.run)
-        self._journal.add_tasks(trial.name for trial in plan.trials)
+        self._states = self._entered()
         self._kills: Counter[str] = Counter()
-        self._states: dict[str, State] = {}
         self._waiting: list[_Move] = []
         self._flushed_s = time.monotonic()
         self.ready: dict[int, Outcome] = {}
         self.left: list[TrialPlan] = []
         self.given_up: list[TrialPlan] = []
         self._mark: Callable[[], Mark | None] = lambda: None
+
+    def _entered(self) -> dict[str, State]:
+        """The states of all trials, in the order of the plan; they were entered together, or not at all."""
+        states = self._journal.read.states()
+        if not states:
+            self._journal.add_tasks(trial.name for trial in self._plan.trials)
+        return states or self._journal.read.states()
 
     def last_mark(self) -> Mark | None:
         """Return how far the verdicts were found good when the last batch was written."""
@@ -68,14 +74,14 @@ class TrialJournal:
     def take_stock(self, verdicts: Verdicts) -> None:
         """Bring the journal up to the record, and sort the trials by what is to be done with them."""
         self._mark, done = lambda: verdicts.mark, verdicts.done
-        records = self._journal.read.tasks()
+        past = self._journal.read.with_a_past()
+        self._kills.update({name: record.recoveries for name, record in past.items()})
         with self._journal.transaction():
-            for trial in self._plan.trials:
-                record = records[trial.name]
-                self._states[trial.name], self._kills[trial.name] = record.state, record.recoveries
+            for trial, state in zip(self._plan.trials, list(self._states.values()), strict=True):
                 if trial.index < done:
-                    self._catch_up(trial)
-                elif record.state in FINAL and record.result is not None:
+                    if state not in FINAL:
+                        self._catch_up(trial)
+                elif state in FINAL and (record := past.get(trial.name)) is not None and record.result is not None:
                     self.ready[trial.index] = Outcome(**record.result)
                 else:
                     self._take_up(trial)
@@ -84,8 +90,7 @@ class TrialJournal:
         """A trial whose verdict is in the record has ended, whatever the journal last heard of it."""
         if self._states[trial.name] is State.PENDING:
             self._move(trial, Event.START)
-        if self._states[trial.name] is State.RUNNING:
-            self._move(trial, Event.SUCCEEDED)
+        self._move(trial, Event.SUCCEEDED)
 
     def _take_up(self, trial: TrialPlan) -> None:
         """A trial that is not in the record is run; it is given up if it was under way too often."""

@@ -76,6 +76,7 @@ def execute(
     """
     with folder.locked():
         if folder.manifest()["seal"] is None:
+            folder.outlive_workers()
             with guarded() as watch, TrialJournal(folder, plan) as journal:
                 verdicts = Verdicts(folder, plan.run, journal.last_mark())
                 suite = stored_suite(folder, plan.suite)

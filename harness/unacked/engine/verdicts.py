@@ -82,9 +82,10 @@ class Verdicts:
 
     def _read(self, mark: Mark | None) -> str | None:
         """Read what is there; returns the last hash, None where nothing is."""
-        data = self._folder.verdicts.read_bytes()
-        behind = None
-        if mark is not None and hashlib.sha256(data[: mark.offset]).hexdigest() == mark.digest:
+        data, behind = memoryview(self._folder.verdicts.read_bytes()), None
+        known = 0 if mark is None else mark.offset
+        self._digest.update(data[:known])
+        if mark is not None and self._digest.hexdigest() == mark.digest:
             behind = (mark.offset, mark.lines, mark.head)
             self.done = mark.lines
         chain = ChainReader(self._folder.verdicts, _origin(self._run), behind=behind)
@@ -92,7 +93,7 @@ class Verdicts:
             if line["index"] != self.done:
                 raise RecordError(f"{self._folder.verdicts}:{self.done + 1}: trial {line['index']} is out of order")
             self.done += 1
-        self._digest.update(data)
+        self._digest.update(data[known:])
         self._offset = len(data)
         return chain.head if self.done else None
 

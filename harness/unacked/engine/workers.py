@@ -145,7 +145,9 @@ def _work(folder: RunFolder, connection: Connection) -> None:
     """The life of a worker process."""
     sys.stdout = sys.stderr  # what a policy prints is none of our results
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    with guarded():
+    with folder.worked_in(), guarded():
+        if not _has_parent():
+            return
         try:
             bench = run_bench(load_suite(folder.suite))
             connection.send(_READY)
@@ -156,6 +158,11 @@ def _work(folder: RunFolder, connection: Connection) -> None:
             return
         except UnackedError as error:
             connection.send(error)
+
+
+def _has_parent() -> bool:
+    parent = multiprocessing.parent_process()
+    return parent is not None and parent.is_alive()
 
 
 def _end_with_parent() -> None:
