@@ -48,7 +48,7 @@ def test_reports_become_a_table(unacked: CommandLine, tmp_path: Path) -> None:
     assert "<h1>Orchestrators against checks</h1>" in (tmp_path / "t.html").read_text()
 
 
-@pytest.mark.parametrize("text", ["", "{}", '{"format":2}', "not JSON"])
+@pytest.mark.parametrize("text", ["", "{}", '{"format":1}', "not JSON"])
 def test_what_is_no_report_makes_no_table(unacked: CommandLine, tmp_path: Path, text: str) -> None:
     (tmp_path / "mine.json").write_text(text + "\n")
     done = unacked("orchestrator", "table", tmp_path / "mine.json")

@@ -93,11 +93,16 @@ def test_a_package_that_is_missing_is_named_with_what_to_do(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("name", shipped_adapters())
-def test_an_adapter_that_comes_with_unacked_is_short_and_whole(name: str) -> None:
+def test_an_adapter_that_comes_with_unacked_has_its_name_and_is_described(name: str) -> None:
     adapter = load_adapter(name)
     assert adapter.name == name
-    assert len(shipped_adapters()[name].read_text().splitlines()) <= 60
     assert adapter.file.about
+
+
+def test_a_note_on_a_check_that_nobody_knows_is_told(tmp_path: Path) -> None:
+    text = GOOD + "notes: {C3: two at once, C99: never}\n"
+    (problem,) = problems(written(tmp_path, text))
+    assert problem.startswith("mine.yaml:5:26: no check 'C99'")
 
 
 def test_every_capability_is_needed_by_a_check_and_every_need_is_a_capability() -> None:

@@ -37,6 +37,7 @@ def test_an_explanation_names_the_lines() -> None:
         "the run went on twice: line 5 (begin of 'b', attempt 2, in command 2); "
         "line 6 (begin of 'b', attempt 3, in command 3)",
         (Observation(seen),),
+        failed=1,
     )
 
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from unacked.conformance.job import StepFailed, StepTimedOut
 from unacked.conformance.plan import Plan, Step, step
-from unacked.conformance.walk import StepFailed, StepTimedOut, walk
+from unacked.conformance.walk import walk
 
 
 class Steps:

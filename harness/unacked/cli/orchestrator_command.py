@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from unacked.canonical import JSON, InvalidJSON, dumps, loads
+from unacked.canonical import InvalidJSON, dumps, loads
 from unacked.cli.options import file_path
 from unacked.conformance.adapter import CAPABILITIES, load_adapter, shipped_adapters
 from unacked.conformance.check import Check, Finding, Status
@@ -128,17 +128,10 @@ def _stored(file: Path) -> Iterator[Report]:
         raise SpecificationError([Problem(Place(str(file)), f"cannot be read: {error}")]) from None
     for number, line in enumerate(lines, start=1):
         try:
-            yield _report(loads(line))
+            yield Report.of(loads(line))
         except (InvalidJSON, KeyError, TypeError, ValueError):
             problem = Problem(Place(str(file), number, 1), "is no report of 'unacked orchestrator check --json'")
             raise SpecificationError([problem]) from None
-
-
-def _report(stored: JSON) -> Report:
-    if stored["format"] != 1 or any(finding["check"] not in CHECKS for finding in stored["findings"]):
-        raise ValueError(stored["format"])
-    findings = [Finding(found["check"], Status(found["status"]), found["explanation"]) for found in stored["findings"]]
-    return Report(stored["orchestrator"], stored["about"], stored["versions"], findings)
 
 
 @command.command("list")

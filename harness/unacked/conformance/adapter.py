@@ -13,6 +13,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from unacked.canonical import dumps
+from unacked.conformance.checks import CHECKS
 from unacked.content import load_content
 from unacked.document import Document, parse_yaml, read_yaml, validate
 from unacked.errors import HarnessError, Place, Problem, SpecificationError, nearest
@@ -83,13 +84,15 @@ class Commands(_Strict):
 class AdapterFile(_Strict):
     """One orchestrator: how it is driven, and what is claimed of it.
 
-    ``requires`` are the Python distributions that its commands need. ``beat_s`` is the unit of all times in the plans,
+    ``requires`` are the Python distributions that its commands need. ``notes`` say by check how the orchestrator is
+    asked for what is checked, where there is more than one way. ``beat_s`` is the unit of all times in the plans,
     ``start_s`` what a command takes until it does something; no wait lasts longer than ``patience_s`` and the claims.
     """
 
     orchestrator: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=64)]
     about: str = ""
     requires: list[str] = Field(default_factory=list)
+    notes: dict[str, str] = Field(default_factory=dict)
     commands: Commands
     claims: Annotated[list[str], Field(min_length=1)]
     lease_s: Annotated[float, Field(gt=0)] | None = None
@@ -183,13 +186,19 @@ def _problems(document: Document, file: AdapterFile) -> Iterator[Problem]:
         elif (needs := _NEEDS.get(claim)) and not any(getattr(file.commands, verb) for verb in needs):
             wanted = " or ".join(repr(verb) for verb in needs)
             yield document.problem(("claims", index), f"{claim!r} is claimed, but commands has no {wanted}")
+    yield from _number_problems(document, file)
+    for check in [name for name in file.notes if name not in CHECKS]:
+        yield document.key_problem(("notes", check), f"no check {check!r}", nearest(check, CHECKS))
+    for verb in Commands.model_fields:
+        yield from _command_problems(document, file, verb)
+
+
+def _number_problems(document: Document, file: AdapterFile) -> Iterator[Problem]:
     for claim, key in _NUMBERS.items():
         if claim in file.claims and getattr(file, key) is None:
             yield document.problem((), f"{claim!r} is claimed, but {key!r} is missing", f"{key}: 2.0")
         elif claim not in file.claims and getattr(file, key) is not None:
             yield document.key_problem((key,), f"{key!r} is given, but {claim!r} is not claimed")
-    for verb in Commands.model_fields:
-        yield from _command_problems(document, file, verb)
 
 
 def _command_problems(document: Document, file: AdapterFile, verb: str) -> Iterator[Problem]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -175,16 +175,25 @@ Judge = Callable[[Observation, Pace, Scenario], str]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What one check found, and why."""
+    """What one check found, and why; it was ``played`` so often, and has ``failed`` in so many of them."""
 
     check: str
     status: Status
     explanation: str
     observed: Sequence[Observation] = field(default=(), repr=False)
+    failed: int = 0
+    played: int = 1
 
     def as_json(self) -> dict[str, JSON]:
         """Return the finding as a JSON object."""
-        return {"check": self.check, "status": self.status.value, "explanation": self.explanation}
+        told = {"check": self.check, "status": self.status.value, "explanation": self.explanation}
+        return {**told, "failed": self.failed, "played": self.played}
+
+    @classmethod
+    def of(cls, stored: Mapping[str, JSON]) -> Finding:
+        """Return the finding that a JSON object holds; raises KeyError or ValueError."""
+        check, status, explanation = stored["check"], Status(stored["status"]), stored["explanation"]
+        return cls(check, status, explanation, failed=stored["failed"], played=stored["played"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +201,8 @@ class Check:
     """One property of an orchestrator.
 
     ``needs`` are the capabilities without whose claim it is not tested. ``scenarios`` are played one after another, or
-    ``abreast`` where their lines are judged by what they hold and not by when they came.
+    ``abreast`` where their lines are judged by what they hold and not by when they came. All of them are played
+    ``repeat`` times, where what they show is a race that can be won by chance.
     """
 
     id: str
@@ -201,6 +211,7 @@ class Check:
     scenarios: Callable[[Pace], Iterable[Scenario]]
     judge: Judge
     abreast: bool = False
+    repeat: int = 1
 
     def finding(self, scenarios: Sequence[Scenario], observed: Sequence[Observation], pace: Pace) -> Finding:
         """Judge what came of the scenarios; one that fails is enough to fail."""
@@ -221,7 +232,8 @@ class Check:
         status = Status.FAIL if failed else Status.NOT_EXERCISED if missed else Status.PASS
         worst = failed or missed
         many = f"{len(worst)} of {len(scenarios)}: " if worst and len(scenarios) > 1 else ""
-        return Finding(self.id, status, f"{many}{worst[0]}" if worst else shown, observed)
+        told = f"{many}{worst[0]}" if worst else shown
+        return Finding(self.id, status, told, observed, failed=len(failed), played=len(scenarios))
 
 
 def _nothing(observation: Observation) -> str:

@@ -96,7 +96,13 @@ async def _started(argv: Sequence[str], output: Path, cwd: Path) -> asyncio.subp
     with output.open("wb") as sink:
         try:
             return await asyncio.create_subprocess_exec(
-                *argv, cwd=cwd, stdin=asyncio.subprocess.DEVNULL, stdout=sink, stderr=sink, start_new_session=True
+                *argv,
+                cwd=cwd,
+                env={**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"},
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=sink,
+                stderr=sink,
+                start_new_session=True,
             )
         except OSError as error:
             raise HarnessError(f"{argv[0]}: cannot be started: {error.strerror}") from None

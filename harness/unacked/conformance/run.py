@@ -22,16 +22,21 @@ from unacked.errors import ExitCode, HarnessError, Place, Problem, Specification
 __all__ = ["Report", "check_orchestrator", "chosen_checks", "exercise", "unclaimed"]
 
 _ABREAST = 4
+_FORMAT = 2
 
 
 @dataclass
 class Report:
-    """What was found of one orchestrator; ``versions`` are those of what its adapter needs."""
+    """What was found of one orchestrator.
+
+    ``versions`` are those of what its adapter needs, ``notes`` say by check how it was asked for what is checked.
+    """
 
     orchestrator: str
     about: str
     versions: Mapping[str, str]
     findings: list[Finding] = field(default_factory=list)
+    notes: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def exit_code(self) -> ExitCode:
@@ -44,12 +49,21 @@ class Report:
     def as_json(self) -> dict[str, JSON]:
         """Return the report as a JSON object."""
         return {
-            "format": 1,
+            "format": _FORMAT,
             "orchestrator": self.orchestrator,
             "about": self.about,
             "versions": dict(self.versions),
+            "notes": dict(self.notes),
             "findings": [finding.as_json() for finding in self.findings],
         }
+
+    @classmethod
+    def of(cls, stored: Mapping[str, JSON]) -> Report:
+        """Return the report that a JSON object holds; raises KeyError, TypeError or ValueError."""
+        if stored["format"] != _FORMAT or any(finding["check"] not in CHECKS for finding in stored["findings"]):
+            raise ValueError(stored["format"])
+        findings = [Finding.of(finding) for finding in stored["findings"]]
+        return cls(stored["orchestrator"], stored["about"], stored["versions"], findings, stored["notes"])
 
 
 def chosen_checks(names: Sequence[str]) -> list[Check]:
@@ -75,7 +89,7 @@ def check_orchestrator(
 
     Where its packages are not installed, or its service or commands cannot be started, nothing is exercised.
     """
-    report = Report(adapter.name, adapter.file.about, adapter.versions())
+    report = Report(adapter.name, adapter.file.about, adapter.versions(), notes=adapter.file.notes)
 
     def found(finding: Finding) -> None:
         report.findings.append(finding)
@@ -120,7 +134,7 @@ def _stage(adapter: Adapter, folder: Path, check: Check, port: int | None, scena
 
 async def exercise(check: Check, stages: Callable[[Scenario, int], Stage], pace: Pace, *, patience_s: float) -> Finding:
     """Play all scenarios of a check, each on a stage of its own, and judge them."""
-    scenarios = list(check.scenarios(pace))
+    scenarios = list(check.scenarios(pace)) * check.repeat
     slots = asyncio.Semaphore(_ABREAST if check.abreast else 1)
 
     async def observe(scenario: Scenario, number: int) -> Observation:

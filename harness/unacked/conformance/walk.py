@@ -1,50 +1,22 @@
-"""For adapters in Python: run a probe, and carry out a plan by coroutines.
+"""For adapters in Python: carry out a plan by coroutines.
 
 Where an orchestrator has users write runs as coroutines, its order, joins and conditions are those of Python: ``walk``
-is then the user's code, and only what it calls is the orchestrator's. Orchestrators with graphs of their own need
-``run_probe`` only.
+is then the user's code, and only what it calls is the orchestrator's. Orchestrators with graphs of their own need none
+of it.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 
 from unacked.canonical import JSON
+from unacked.conformance.job import StepFailed, StepTimedOut, context_of, is_wanted, worst_of
 
-__all__ = ["StepFailed", "StepTimedOut", "run_probe", "walk"]
-
-_STOP_S = 10.0
-"""How long a probe that was asked to stop may take."""
-
-
-class StepFailed(Exception):
-    """A step has failed for good."""
-
-
-class StepTimedOut(Exception):
-    """A step has exceeded its time limit."""
-
+__all__ = ["walk"]
 
 Call = Callable[[str, JSON, JSON, Mapping[str, JSON]], Awaitable[JSON]]
 """How an orchestrator carries out one step: by name, argument, context, and what else the plan says of it."""
-
-
-async def run_probe(probe: Sequence[str], step: str, argument: JSON, context: JSON) -> JSON:
-    """Run the probe of a step and return its value; raises StepFailed. Cancelled, it asks the probe to stop."""
-    words = [*probe, step, json.dumps(argument), json.dumps(context)]
-    process = await asyncio.create_subprocess_exec(*words, stdout=asyncio.subprocess.PIPE)
-    reading = asyncio.ensure_future(process.communicate())
-    try:
-        said, _ = await asyncio.shield(reading)
-    except asyncio.CancelledError:
-        process.terminate()
-        await asyncio.wait([reading], timeout=_STOP_S)
-        raise
-    if process.returncode != 0:
-        raise StepFailed(step)
-    return json.loads(said)
 
 
 async def walk(plan: Mapping[str, JSON], call: Call, sleep: Callable[[float], Awaitable[object]]) -> str:
@@ -66,8 +38,7 @@ class _Walk:
         except asyncio.CancelledError:
             state = "cancelled"
         if state == "succeeded":
-            found = set(self._states.values())
-            state = next((bad for bad in ("timed_out", "failed") if bad in found), state)
+            state = worst_of(self._states.values())
         if state != "succeeded":
             await _shielded(self._end(state))
         return state
@@ -84,13 +55,14 @@ class _Walk:
     async def _step(self, step: Mapping[str, JSON]) -> str:
         if step["after_failure"] == "skip" and any(self._states[before] != "done" for before in step["after"]):
             return "skipped"
-        if step["when"] and self._values.get(step["when"][0]) != step["when"][1]:
+        if not is_wanted(step, self._values):
             return "skipped"
         if step["delay_s"]:
             await self._sleep(step["delay_s"])
-        context = [[before, self._values[before]] for before in step["after"] if before in self._values]
         try:
-            self._values[step["id"]] = await self._call(step["id"], step["argument"], context, step)
+            self._values[step["id"]] = await self._call(
+                step["id"], step["argument"], context_of(step, self._values), step
+            )
         except StepTimedOut:
             return "timed_out"
         except StepFailed:

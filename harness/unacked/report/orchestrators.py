@@ -35,6 +35,7 @@ def orchestrators_markdown(reports: Sequence[Report], checks: Sequence[Check]) -
     for report in reports:
         lines += ["", f"## {plain(report.orchestrator)}", "", *_about(report)]
         lines += list(_reasons(report)) or ["Everything that it claims holds."]
+        lines += ["", *_notes(report)] if report.notes else []
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
@@ -42,6 +43,11 @@ def _reasons(report: Report) -> Iterator[str]:
     for finding in report.findings:
         if finding.status in (Status.FAIL, Status.NOT_EXERCISED):
             yield f"- **{finding.check}** {finding.status.value}: {plain(finding.explanation)}"
+
+
+def _notes(report: Report) -> Iterator[str]:
+    for check, note in report.notes.items():
+        yield f"- {check} as it was asked for: {plain(note)}"
 
 
 def _intro() -> Iterator[str]:
@@ -65,7 +71,14 @@ def _about(report: Report) -> Iterator[str]:
 
 def _cell(report: Report, check: Check) -> str:
     found = next((finding for finding in report.findings if finding.check == check.id), None)
-    return "" if found is None else _SHOWN.get(found.status, found.status.value)
+    if found is None:
+        return ""
+    return f"{_SHOWN.get(found.status, found.status.value)}{how_often(found)}"
+
+
+def how_often(finding: Finding) -> str:
+    """Return in how many of its plays a check failed, where it was played more than once and failed."""
+    return f" ({finding.failed} of {finding.played})" if finding.failed and finding.played > 1 else ""
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
@@ -76,4 +89,4 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
 def orchestrators_page(reports: Sequence[Report], checks: Sequence[Check]) -> str:
     """Return the same as a page of HTML that needs no network."""
     found = {(report.orchestrator, finding.check): finding for report in reports for finding in report.findings}
-    return render_page("orchestrators.html", reports=reports, checks=checks, found=found)
+    return render_page("orchestrators.html", reports=reports, checks=checks, found=found, how_often=how_often)

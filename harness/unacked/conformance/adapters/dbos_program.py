@@ -5,18 +5,15 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import sys
-from pathlib import Path
 from typing import Any
 
 from dbos import DBOS, DBOSClient, SetWorkflowID, SetWorkflowTimeout, error
 
-from unacked.conformance.walk import StepFailed, StepTimedOut, run_probe, walk
+from unacked.conformance.job import Job, StepFailed, StepTimedOut
+from unacked.conformance.walk import walk
 
-VERB, FILE, STATE = sys.argv[1:4]
-CODE = Path(FILE).read_bytes()  # the plan is the code of the workflow, not its input
-PLAN = json.loads(CODE)
-DATABASE = f"sqlite:///{STATE}/dbos.sqlite"
+JOB = Job.told()
+RUN, DATABASE = JOB.plan["run"], f"sqlite:///{JOB.state}/dbos.sqlite"
 
 
 async def call(name: str, argument: Any, context: Any, step: Any) -> Any:
@@ -28,7 +25,7 @@ async def call(name: str, argument: Any, context: Any, step: Any) -> Any:
         options |= {"retries_allowed": True, "max_attempts": step["attempts"]}
         options |= {"interval_seconds": step["first_s"], "backoff_rate": step["factor"]}
     try:
-        return await DBOS.run_step_async(options, run_probe, PLAN["probe"], name, argument, context)
+        return await DBOS.run_step_async(options, JOB.probe, name, argument, context)
     except error.DBOSStepTimeoutError:
         raise StepTimedOut(name) from None
     except error.DBOSMaxStepRetriesExceeded:
@@ -37,25 +34,22 @@ async def call(name: str, argument: Any, context: Any, step: Any) -> Any:
 
 @DBOS.workflow()
 async def carry_out(_: str) -> str:
-    """The workflow; its input is what the root steps are given."""
-    return await walk(PLAN, call, DBOS.sleep_async)
+    """The workflow; its input is what the steps are given, the plan is its code."""
+    return await walk(JOB.plan, call, DBOS.sleep_async)
 
 
 async def main() -> None:
     """Start the run, or wait for what DBOS recovers when it is launched."""
-    if VERB == "start":
-        given = json.dumps([step["argument"] for step in PLAN["steps"]])
-        with SetWorkflowID(PLAN["run"]), SetWorkflowTimeout(PLAN["deadline_s"]):
-            handle = await DBOS.start_workflow_async(carry_out, given)
-    else:
-        handle = await DBOS.retrieve_workflow_async(PLAN["run"])
-    await handle.get_result()
+    if JOB.verb == "start":
+        with SetWorkflowID(RUN), SetWorkflowTimeout(JOB.plan["deadline_s"]):
+            await DBOS.start_workflow_async(carry_out, json.dumps(JOB.arguments))
+    await (await DBOS.retrieve_workflow_async(RUN)).get_result()
 
 
-if VERB == "cancel":
-    DBOSClient(system_database_url=DATABASE).cancel_workflow(PLAN["run"])
+if JOB.verb == "cancel":
+    DBOSClient(system_database_url=DATABASE).cancel_workflow(RUN)
 else:
-    version = hashlib.sha256(CODE).hexdigest()
+    version = hashlib.sha256(json.dumps(JOB.plan).encode()).hexdigest()
     DBOS(config={"name": "unacked", "system_database_url": DATABASE, "application_version": version})
     DBOS.launch()
     asyncio.run(main())

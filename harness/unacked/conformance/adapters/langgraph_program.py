@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import operator
-import sys
-from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
@@ -14,7 +11,9 @@ from langgraph.errors import NodeTimeoutError
 from langgraph.graph import START, StateGraph
 from langgraph.types import RetryPolicy
 
-from unacked.conformance.walk import StepFailed, run_probe
+from unacked.conformance.job import Job, StepFailed, context_of, is_wanted
+
+JOB = Job.told()
 
 
 class State(TypedDict):
@@ -23,52 +22,39 @@ class State(TypedDict):
     values: Annotated[dict[str, Any], operator.or_]
 
 
-def graph_of(plan: dict[str, Any]) -> StateGraph[State]:
-    """Return the graph of a plan."""
+def add(graph: StateGraph[State], step: Any) -> None:
+    """Add a step to the graph, behind those that it runs after."""
+    name = step["id"]
 
-    def node(step: dict[str, Any]) -> Any:
-        async def run(state: State) -> dict[str, Any]:
-            context = [[name, state["values"][name]] for name in step["after"] if name in state["values"]]
-            return {"values": {step["id"]: await run_probe(plan["probe"], step["id"], step["argument"], context)}}
+    async def run(state: State) -> dict[str, Any]:
+        context = context_of(step, state["values"])
+        return {"values": {name: await JOB.probe(name, step["argument"], context)}}
 
-        return run
+    def chosen(state: State) -> list[str]:
+        return [name] if is_wanted(step, state["values"]) else []
 
-    graph = StateGraph(State)
-    for step in plan["steps"]:
-        retry = RetryPolicy(
-            initial_interval=step["first_s"],
-            backoff_factor=step["factor"],
-            max_attempts=step["attempts"],
-            jitter=step["jitter"] > 0,
-            retry_on=StepFailed,
-        )
-        graph.add_node(step["id"], node(step), retry_policy=retry, timeout=step["timeout_s"])
-    for step in plan["steps"]:
-        if step["when"]:
-            name, value = step["when"]
-
-            def chosen(state: State, name: str = name, value: Any = value, to: str = step["id"]) -> list[str]:
-                return [to] if state["values"].get(name) == value else []
-
-            chosen.__name__ = f"to {step['id']}"  # LangGraph names branches after their functions
-            graph.add_conditional_edges(name, chosen, [step["id"]])
-        elif step["after"]:
-            graph.add_edge(list(step["after"]), step["id"])
-        else:
-            graph.add_edge(START, step["id"])
-    return graph
+    pause = {"initial_interval": step["first_s"], "backoff_factor": step["factor"], "jitter": step["jitter"] > 0}
+    retry = RetryPolicy(max_attempts=step["attempts"], retry_on=StepFailed, **pause)
+    graph.add_node(name, run, retry_policy=retry, timeout=step["timeout_s"])
+    if step["when"]:
+        chosen.__name__ = f"to {name}"  # LangGraph names branches after their functions
+        graph.add_conditional_edges(step["when"][0], chosen, [name])
+    else:
+        graph.add_edge(step["after"] or START, name)
 
 
-async def main(verb: str, plan: dict[str, Any], state: str) -> None:
+async def main() -> None:
     """Start a run, or go on with one."""
-    async with AsyncSqliteSaver.from_conn_string(f"{state}/checkpoints.sqlite") as saver:
-        graph = graph_of(plan).compile(checkpointer=saver)
-        config: Any = {"configurable": {"thread_id": plan["run"]}, "max_concurrency": plan["cap"]}
+    graph = StateGraph(State)
+    for step in JOB.plan["steps"]:
+        add(graph, step)
+    async with AsyncSqliteSaver.from_conn_string(f"{JOB.state}/checkpoints.sqlite") as saver:
+        given: Any = {"values": {}} if JOB.verb == "start" else None
+        config: Any = {"configurable": {"thread_id": JOB.plan["run"]}, "max_concurrency": JOB.plan["cap"]}
         try:
-            await graph.ainvoke({"values": {}} if verb == "start" else None, config, durability="sync")
+            await graph.compile(checkpointer=saver).ainvoke(given, config, durability="sync")
         except NodeTimeoutError:
-            if "timed_out" in plan["on"]:
-                await run_probe(plan["probe"], plan["on"]["timed_out"], None, [])
+            await JOB.tell_end(["timed_out"])
 
 
-asyncio.run(main(sys.argv[1], json.loads(Path(sys.argv[2]).read_text(encoding="utf-8")), sys.argv[3]))
+asyncio.run(main())

@@ -181,7 +181,7 @@ def _loud(seen: Observation, _: Pace, scenario: Scenario) -> str:
 RECOVERY = (
     Check("C1", "resume runs only what had not finished", ["resume"], _resumed, _only_the_broken_step),
     Check("C2", "a finished run is final", ["resume"], _finished, _final),
-    Check("C3", "of two resumers one goes on", ["resume"], _two_resumers, _one_goes_on),
+    Check("C3", "of two resumers one goes on", ["resume"], _two_resumers, _one_goes_on, repeat=4),
     Check("C4", "a resumer leaves a living run alone", ["resume"], _living, _left_alone),
     Check("C5", "a dead worker is taken over within its lease", ["lease"], _lease, _taken_over),
     Check(
