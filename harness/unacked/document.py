@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -46,10 +46,13 @@ class _Untyped:
 
 _Loader: Any = type("_Loader", (_Untyped, getattr(yaml, "CSafeLoader", yaml.SafeLoader)), {})
 
-_CORE_TYPES: Sequence[tuple[re.Pattern[str], Callable[[str], JSON]]] = (
-    (re.compile(r"(?:null|Null|NULL|~|)"), lambda _: None),
-    (re.compile(r"(?:true|True|TRUE)"), lambda _: True),
-    (re.compile(r"(?:false|False|FALSE)"), lambda _: False),
+_WORDS: Mapping[str, JSON] = {
+    **dict.fromkeys(("null", "Null", "NULL", "~", ""), None),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+}
+_NUMBER_BEGINS = frozenset("+-.0123456789")
+_NUMBERS: Sequence[tuple[re.Pattern[str], Callable[[str], JSON]]] = (
     (re.compile(r"[-+]?[0-9]+"), int),
     (re.compile(r"0o[0-7]+"), lambda text: int(text, 8)),
     (re.compile(r"0x[0-9a-fA-F]+"), lambda text: int(text, 16)),
@@ -141,9 +144,16 @@ class _Builder:
         self.values[location] = place
         if len(self.values) > _MOST_VALUES:
             raise SpecificationError([Problem(Place(self.file), f"holds more than {_MOST_VALUES:,} values")])
-        if node.tag not in (_PLAIN, _QUOTED, _COLLECTION):
+        if node.tag == _QUOTED:
+            return node.value
+        if node.tag == _PLAIN:
+            return self._scalar(node.value, place)
+        if node.tag != _COLLECTION:
             self.problems.append(Problem(place, f"tag {node.tag!r} is not allowed", "use plain values"))
             return None
+        return self._collection(node, location, place)
+
+    def _collection(self, node: Any, location: Location, place: Place) -> JSON:
         if id(node) in self._open:
             self.problems.append(Problem(place, "an alias that contains itself"))
             return None
@@ -151,9 +161,7 @@ class _Builder:
         try:
             if isinstance(node, yaml.MappingNode):
                 return self._mapping(node, location)
-            if isinstance(node, yaml.SequenceNode):
-                return [self.build(item, (*location, index)) for index, item in enumerate(node.value)]
-            return node.value if node.tag == _QUOTED else self._scalar(node.value, place)
+            return [self.build(item, (*location, index)) for index, item in enumerate(node.value)]
         finally:
             self._open.discard(id(node))
 
@@ -182,9 +190,12 @@ class _Builder:
         return result
 
     def _scalar(self, text: str, place: Place) -> JSON:
-        for pattern, convert in _CORE_TYPES:
-            if pattern.fullmatch(text):
-                return self._converted(text, convert, place)
+        if text in _WORDS:
+            return _WORDS[text]
+        if text[0] in _NUMBER_BEGINS:
+            for pattern, convert in _NUMBERS:
+                if pattern.fullmatch(text):
+                    return self._converted(text, convert, place)
         return text
 
     def _converted(self, text: str, convert: Callable[[str], JSON], place: Place) -> JSON:

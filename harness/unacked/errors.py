@@ -14,6 +14,7 @@ import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
+from typing import NamedTuple
 
 __all__ = [
     "ExitCode",
@@ -38,8 +39,7 @@ class ExitCode(IntEnum):
     INTERRUPTED = 130
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Place:
+class Place(NamedTuple):
     """A position in a file; line and column are 1-based, 0 means the file as a whole."""
 
     file: str

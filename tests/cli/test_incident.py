@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -16,31 +17,37 @@ def trace(tmp_path: Path) -> Path:
     return forty_calls().write(tmp_path / "trace.json")
 
 
-def test_from_forty_calls_to_an_incident_of_the_suite(
-    unacked: CommandLine, suite: SuiteFolder, trace: Path, tmp_path: Path
+def test_from_forty_calls_to_an_incident_of_the_suite_by_what_each_command_says_is_next(
+    unacked: CommandLine, suite: SuiteFolder, trace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    case = tmp_path / "work" / "case.case.yaml"
-    case.parent.mkdir()
-    own = ("--suite", suite.path)
+    monkeypatch.chdir(trace.parent)
+    own = f"--suite {suite.path}"
+    typed = [f"unacked incident new trace.json --slug again --source 'on call' {own}"]
+    done = []
 
-    done = [
-        unacked("incident", "new", trace, "--to", case, *own),
-        unacked("incident", "minimize", case, *own),
-        unacked("incident", "verify", case, *own),
-        unacked("incident", "add", case, "--date", "2026-04-01", "--source", "on call", *own),
+    while typed[-1]:
+        done.append(unacked(*shlex.split(typed[-1])[1:]))
+        last = done[-1].out.splitlines()[-1]
+        typed.append(last.removeprefix("next: ") if last.startswith("next: ") else "")
+
+    assert typed[1:] == [
+        f"unacked incident minimize I-again.case.yaml {own}",
+        f"unacked incident verify I-again.case.yaml {own}",
+        f"unacked incident add I-again.case.yaml {own}",
+        f"unacked run I-again --agent culprit {own}",
+        "",
     ]
-
-    assert [each.code for each in done] == [0, 0, 0, 0]
-    added = suite.path / "transitions/incidents/2026-04-01-second-create-create-record.case.yaml"
-    incident = load_suite(suite.path).cases["I-second-create-create-record"].file.incident
+    assert [each.code for each in done] == [0, 0, 0, 0, 1]
+    (added,) = (suite.path / "transitions/incidents").glob("*-again.case.yaml")
+    incident = load_suite(suite.path).cases["I-again"].file.incident
     assert incident is not None
     assert incident.source == "on call"
     assert len(incident.behaviour) <= 4
     assert incident.provenance is not None
     assert incident.provenance.calls == 40
-    assert str(incident.provenance.added) == "2026-04-01"
+    assert f"{incident.provenance.added}-again.case.yaml" == added.name
     texts = [each.out + each.err for each in done]
-    texts += [path.read_text() for path in (added, *case.parent.iterdir())]
+    texts += [path.read_text() for path in (added, *trace.parent.glob("*.yaml"), *Path("runs").rglob("*.jsonl"))]
     for secret in (CANARY, EMAIL, KEY, "Lovelace", "corp.example"):
         assert not [text for text in texts if secret in text]
 
@@ -234,7 +241,7 @@ def test_where_no_graph_fits_a_draft_is_proposed_that_catches_it_once_a_person_t
     suite.keep("C01")
     spans = Spans().call("send_report", {"subject": "valve"}, error="timed out")
     trace = spans.call("send_report", {"subject": "valve"}, {"id": "R-2", "sent": True}).write(tmp_path / "trace.json")
-    case, draft = tmp_path / "a.case.yaml", tmp_path / "a.graph.yaml"
+    case, draft = tmp_path / "a.case.yaml", tmp_path / "a.draft.yaml"
     own = ("--to", case, "--suite", suite.path)
 
     refused = unacked("incident", "new", trace, *own)
@@ -247,4 +254,66 @@ def test_where_no_graph_fits_a_draft_is_proposed_that_catches_it_once_a_person_t
     mapping = tmp_path / "a.mapping.yaml"
     mapping.write_text(mapping.read_text() + "graphs: [draft-create-record]\n")
     taken = unacked("incident", "new", trace, *own, "--mapping", mapping)
-    assert (taken.code, taken.out.splitlines()[-1]) == (0, f"{case}: write-again catches the 2 recorded calls")
+    assert (taken.code, taken.out.splitlines()[-2]) == (0, f"{case}: write-again catches the 2 recorded calls")
+
+
+def test_a_case_may_be_made_inside_the_suite(unacked: CommandLine, suite: SuiteFolder, trace: Path) -> None:
+    own = ("--suite", suite.path)
+    case = suite.path / "transitions/a.case.yaml"
+
+    made = unacked("incident", "new", trace, "--slug", "a", "--to", case, *own)
+
+    assert (made.code, made.err) == (0, "")
+    assert case.with_name("a.mapping.yaml").is_file()
+    assert "I-a " in unacked("incident", "list", *own).out
+    refused = unacked("incident", "add", case, *own)
+    assert refused.code == 2
+    assert "the suite has a case 'I-a' already\n    hint: it is this very one: there is nothing to add" in refused.err
+
+
+def test_a_draft_of_a_graph_is_no_graph_before_a_person_takes_it(
+    unacked: CommandLine, suite: SuiteFolder, tmp_path: Path
+) -> None:
+    suite.keep("C01")
+    spans = Spans().call("send_report", {"subject": "valve"}, error="timed out")
+    trace = spans.call("send_report", {"subject": "valve"}, {"id": "R-2", "sent": True}).write(tmp_path / "trace.json")
+
+    unacked("incident", "new", trace, "--to", suite.path / "transitions/a.case.yaml", "--suite", suite.path)
+
+    assert (suite.path / "transitions/a.draft.yaml").is_file()
+    assert "draft-create-record" not in load_suite(suite.path).graphs
+
+
+def test_answers_in_a_mapping_are_not_written_over(unacked: CommandLine, trace: Path, tmp_path: Path) -> None:
+    case, mapping = tmp_path / "a.case.yaml", tmp_path / "a.mapping.yaml"
+    unacked("incident", "new", trace, "--to", case)
+    answered = mapping.read_text() + "claim: success\n"
+    mapping.write_text(answered)
+
+    refused = unacked("incident", "new", trace, "--to", case)
+
+    assert refused.code == 2
+    assert f"hint: go on with it: unacked incident new {trace} --to {case} --mapping {mapping}" in refused.err
+    assert mapping.read_text() == answered
+
+
+def test_what_to_type_after_the_questions_of_a_mapping_is_told(unacked: CommandLine, tmp_path: Path) -> None:
+    trace = Spans().call("frobnicate", {"a": 1}, "well").write(tmp_path / "a b.json")
+
+    asked = unacked("incident", "new", trace, "--slug", "x", "--to", tmp_path / "a.case.yaml")
+
+    again = f"unacked incident new '{trace}' --slug x --to {tmp_path / 'a.case.yaml'}"
+    assert f"hint: answer there, then: {again} --mapping {tmp_path / 'a.mapping.yaml'}" in asked.err
+
+
+def test_an_incident_that_stands_elsewhere_in_the_suite_is_minimized_by_name(
+    unacked: CommandLine, suite: SuiteFolder
+) -> None:
+    held = suite.path / "transitions/incidents/2026-01-read-timeout-retried.case.yaml"
+    moved = held.rename(suite.path / "transitions/matrix/mine.case.yaml")
+
+    done = unacked("incident", "minimize", "I-read-timeout-retried", "--suite", suite.path)
+
+    assert done.code == 0
+    assert str(moved) in done.out
+    assert "I-read-timeout-retried " in unacked("incident", "list", "--suite", suite.path).out

@@ -180,9 +180,7 @@ def test_a_header_that_is_not_ascii_sends_nothing(bench: Bench) -> None:
 def test_a_pool_without_a_free_connection_sends_nothing(service: Canned) -> None:
     client = ToolClient(Timeouts(connect_s=0.001))
     bench = Bench(client, lambda _: service)
-    client._transport._pool = httpcore2.ConnectionPool(
-        ssl_context=client._transport._context, network_backend=client._transport.backend, max_connections=1
-    )
+    client._transport._pool = httpcore2.ConnectionPool(network_backend=client._transport.backend, max_connections=1)
     service.answer(200, {})
     client._transport.backend.begin(1.0)
     with client._transport._pool.stream("GET", URL):

@@ -10,7 +10,8 @@ from textwrap import indent
 import click
 
 from unacked.canonical import JSON
-from unacked.cli.options import out_option, suite_option, suite_to_name, tell_leaks
+from unacked.cli.options import out_option, suite_option
+from unacked.cli.stored import suite_to_name, tell_leaks
 from unacked.engine import Canaries, Difference, find_run, read_verdicts, rejudge, settle_garbage, summarize
 from unacked.errors import ExitCode
 from unacked.report import findings_text

@@ -9,8 +9,9 @@ from pathlib import Path
 import click
 
 from unacked.canonical import JSON, dumps
-from unacked.cli.options import file_path, out_option, tell_leaks
+from unacked.cli.options import file_path, out_option
 from unacked.cli.sides import canaries_of, open_side
+from unacked.cli.stored import tell_leaks
 from unacked.compare import Comparison, Divergence, Side, Tally, compare, first_divergence, steps_of
 from unacked.engine import Canaries, RunFolder, stored_history
 from unacked.engine.observations import observations

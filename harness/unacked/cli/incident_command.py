@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
+import importlib
 import secrets
+import shlex
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,9 +15,8 @@ from typing import Any, TypeVar
 import click
 
 from unacked.canonical import dumps
-from unacked.cli.options import open_suite, out_option, suite_option
+from unacked.cli.options import open_suite, suite_option
 from unacked.document import Document, parse_yaml, read_yaml
-from unacked.engine import Canaries, find_run, read_verdicts, stored_history
 from unacked.errors import ExitCode, Place, Problem, SpecificationError, nearest
 from unacked.incident import (
     FORMATS,
@@ -25,8 +27,8 @@ from unacked.incident import (
     Verification,
     add,
     bring_in,
+    case_name,
     check_mapping,
-    export_spans,
     held,
     minimize,
     neutral_lines,
@@ -34,13 +36,13 @@ from unacked.incident import (
     propose,
     read_mapping,
     read_recording,
+    repeating_agent,
     retire,
     sketch,
-    trial_trace,
     verify,
     written,
 )
-from unacked.suite import Suite, load_case, load_suite
+from unacked.suite import Suite, load_case
 from unacked.tools import REGISTRY
 
 __all__ = ["command"]
@@ -70,7 +72,20 @@ def _import_options(wrapped: _Command) -> _Command:
     return wrapped
 
 
-@click.group("incident")
+class _Group(click.Group):
+    """``export`` alone reads stored runs, and brings the whole engine with it: it is loaded when it is used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted([*super().list_commands(ctx), "export"])
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name != "export":
+            return super().get_command(ctx, name)
+        export: click.Command = importlib.import_module("unacked.cli.incident_export_command").command
+        return export
+
+
+@click.group("incident", cls=_Group)
 def command() -> None:
     """Make a small red case of somebody's trace, verify it, and keep it in the suite."""
 
@@ -105,14 +120,14 @@ def new(
     suite = open_suite(suite_path)
     redactor = Redactor(salt or secrets.token_hex(16), words=words, keep=keep)
     imported = _imported(trace, form, pick, mapping_path, redactor)
-    beside = to.with_name(to.name.removesuffix(".case.yaml") + ".mapping.yaml") if to else Path("incident.mapping.yaml")
+    beside = _beside(to, slug)
     if mapping_path is None:
         _write_mapping(beside, imported, redactor)
     source = source or f"a trace of {len(imported.recording.calls)} calls ({imported.recording.form})"
     try:
         made = propose(imported, suite, source=source, digest=_digest(trace), slug=slug)
     except NoGraphFitsError as error:
-        place = beside.with_name(beside.name.removesuffix(".mapping.yaml") + ".graph.yaml")
+        place = beside.with_name(beside.name.removesuffix(".mapping.yaml") + ".draft.yaml")
         place.write_text(written(sketch(error.operation)), encoding="utf-8")
         raise NoGraphFitsError(error.operation, str(place)) from None
     path = to or Path(f"{made.value['case']}.case.yaml")
@@ -120,6 +135,7 @@ def new(
     for line in (*_reasons(imported), *made.notes, redactor.report()):
         click.echo(f"  {redactor.word(line)}")
     click.echo(f"{path}: {made.rule} catches the {len(made.value['incident']['behaviour'])} recorded calls")
+    _next("incident", "minimize", path, suite=suite_path)
     return ExitCode.PASS
 
 
@@ -176,6 +192,7 @@ def minimize_(case: str, to: Path | None, suite_path: Path | None) -> int:
         click.echo(f"  removed: {line}" if small.removed else f"  {line}")
     steps = len(value["incident"]["behaviour"])
     click.echo(f"{path}: {steps} calls, still {value['incident']['caught']} ({small.tried} candidates tried)")
+    _next("incident", "verify", path, suite=suite_path)
     return ExitCode.PASS
 
 
@@ -195,6 +212,9 @@ def verify_(cases: tuple[str, ...], suite_path: Path | None, *, as_json: bool) -
     else:
         for each in done:
             _print_verification(each)
+        for case, each in zip(cases, done, strict=True):
+            if each.holds and each.case not in suite.cases:
+                _next("incident", "add", case, suite=suite_path)
     return ExitCode.PASS if all(each.holds for each in done) else ExitCode.FAIL
 
 
@@ -219,6 +239,7 @@ def add_(case: Path, source: str | None, slug: str | None, day: dt.datetime | No
     load_case(document, suite)  # tells what is wrong with its places in this file
     path = add(suite, document, source=told, day=day.date() if day else _today(), slug=slug)
     click.echo(f"added: {path}")
+    _next("run", read_yaml(path).value["case"], "--agent", repeating_agent(suite).name, suite=suite_path)
     return ExitCode.PASS
 
 
@@ -252,41 +273,6 @@ def retire_(case: str, reason: str, suite_path: Path | None) -> int:
     return ExitCode.PASS
 
 
-@command.command("export")
-@click.argument("run")
-@click.argument("trial")
-@click.option("--to", type=click.Path(path_type=Path), default=None, help="File to write (default: standard output).")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(("otel", "neutral")),
-    default="otel",
-    show_default=True,
-    help="OTLP JSON, or a neutral trace for 'unacked judge'.",
-)
-@out_option
-def export(run: str, trial: str, to: Path | None, form: str, out: Path) -> int:
-    """Write one TRIAL of RUN as OpenTelemetry GenAI spans, or as a neutral trace."""
-    folder = find_run(run, out)
-    manifest = folder.manifest()
-    lines = {line["trial"]: line for line in read_verdicts(folder, manifest["run"])}
-    if trial not in lines:
-        raise SpecificationError([Problem(Place(folder.name), f"no trial {trial!r}", nearest(trial, lines))])
-    line = lines[trial]
-    case = load_suite(folder.suite, run_code=False).cases[line["case"]]
-    side, history = case.side(twin=line["twin"], place=line["place"]), stored_history(folder, manifest["run"], line)
-    if form == "neutral":
-        text = neutral_lines(trial_trace(side, history, trial))
-    else:
-        text = dumps(export_spans(side, history, trial)) + "\n"
-    text = Canaries.of_lines(manifest["seed"], [line]).clean("export", text)
-    if to is None:
-        click.echo(text, nl=False)
-    else:
-        to.write_text(text, encoding="utf-8")
-    return ExitCode.PASS
-
-
 class _Nothing(Redactor):
     """Replaces nothing: a run of ours holds only what its case made up."""
 
@@ -312,12 +298,41 @@ def _imported(
     return bring_in(recording, redactor, mapping)
 
 
+def _next(*words: str | Path, suite: Path | None) -> None:
+    """Say what to type next, in a line of its own that can be copied as it is."""
+    own = () if suite is None else ("--suite", str(suite))
+    click.echo(f"next: {shlex.join(['unacked', *map(str, words), *own])}")
+
+
+def _again(mapping: Path) -> str:
+    """Say how to go on with a mapping: what was typed is repeated, but for what may be no part of any output."""
+    typed = sys.argv[1:]
+    if any(word.startswith(("--replace", "--salt")) for word in typed):
+        return f"the same command with --mapping {shlex.quote(str(mapping))}"
+    return shlex.join(["unacked", *typed, "--mapping", str(mapping)])
+
+
+def _beside(to: Path | None, slug: str | None) -> Path:
+    """Return where the mapping of a case stands: beside it, under the same name."""
+    if to is not None:
+        return to.with_name(to.name.removesuffix(".case.yaml") + ".mapping.yaml")
+    return Path("incident.mapping.yaml" if slug is None else f"{case_name(slug)}.mapping.yaml")
+
+
 def _write_mapping(path: Path, imported: Imported, redactor: Redactor) -> None:
     """Write the suggestions; raises SpecificationError with the places of what is still to be said."""
+    if path.exists():
+        raise SpecificationError(
+            [Problem(Place(str(path)), "is there already, perhaps with answers", f"go on with it: {_again(path)}")]
+        )
     value = imported.mapping.model_dump(mode="json", exclude_none=True, exclude_defaults=False)
     text = written({name: item for name, item in value.items() if item not in ({}, None)})
     _write(path, text, redactor)
-    check_mapping(imported.mapping, parse_yaml(text, str(path)), REGISTRY)
+    try:
+        check_mapping(imported.mapping, parse_yaml(text, str(path)), REGISTRY)
+    except SpecificationError as error:
+        told = Problem(Place(str(path)), "asks what the trace does not say", f"answer there, then: {_again(path)}")
+        raise SpecificationError([told, *error.problems]) from None
 
 
 def _insist_on_answers(imported: Imported) -> None:

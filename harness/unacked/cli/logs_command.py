@@ -10,7 +10,8 @@ from pathlib import Path
 import click
 
 from unacked.canonical import JSON, dumps
-from unacked.cli.options import out_option, tell_leaks
+from unacked.cli.options import out_option
+from unacked.cli.stored import tell_leaks
 from unacked.engine import Call, Canaries, RunFolder, calls, find_run, run_log
 from unacked.errors import ExitCode
 from unacked.orchestrator import Entry

@@ -10,8 +10,9 @@ from pathlib import Path
 import click
 
 from unacked.canonical import dumps
-from unacked.cli.options import file_path, open_suite, out_option, suite_option, tell_leaks
+from unacked.cli.options import file_path, open_suite, out_option, suite_option
 from unacked.cli.sides import canaries_of
+from unacked.cli.stored import tell_leaks
 from unacked.engine import find_run
 from unacked.errors import ExitCode
 from unacked.nightly import CaseHistory, NightResult, classify, promote, read_nightly, run_night

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import click
 from rich.console import Console
 
-from unacked.engine import Canaries, RunFolder
-from unacked.errors import ExitCode, SpecificationError
+from unacked.errors import ExitCode
 from unacked.graph import Verdict
 from unacked.suite import Suite, load_suite, packaged_suite
 
@@ -20,10 +17,7 @@ __all__ = [
     "file_path",
     "open_suite",
     "out_option",
-    "print_cleaned",
     "suite_option",
-    "suite_to_name",
-    "tell_leaks",
 ]
 
 EXIT = {
@@ -55,15 +49,6 @@ out_option = click.option(
 )
 
 
-def suite_to_name(folder: RunFolder) -> Path | None:
-    """Return the suite that must be named to run a trial of a stored run again; None where the usual one is as good."""
-    try:
-        usual = packaged_suite()
-    except SpecificationError:
-        return folder.suite
-    return folder.suite_unlike(usual)
-
-
 def open_suite(path: Path | None) -> Suite:
     """Read the suite that the user means."""
     return load_suite(path if path is not None else packaged_suite())
@@ -75,18 +60,3 @@ def console() -> Console:
     if screen.is_terminal:
         return screen
     return Console(highlight=False, markup=False, emoji=False, width=120, no_color=True)
-
-
-@contextmanager
-def print_cleaned(canaries: Canaries, sink: str) -> Iterator[Console]:
-    """Collect what is printed, and let it out at the end without any canary."""
-    screen = console()
-    with screen.capture() as shown:
-        yield screen
-    click.echo(canaries.clean(sink, shown.get()), nl=False)
-
-
-def tell_leaks(canaries: Canaries) -> None:
-    """Name the sinks in which a canary stood."""
-    for sink in dict.fromkeys(canaries.found):
-        click.echo(f"UNSAFE secret-leaked: a canary credential stood in the {sink}; it was taken out", err=True)

@@ -10,7 +10,8 @@ from pathlib import Path
 import click
 
 from unacked.canonical import JSON
-from unacked.cli.options import file_path, out_option, print_cleaned, suite_to_name, tell_leaks
+from unacked.cli.options import file_path, out_option
+from unacked.cli.stored import print_cleaned, suite_to_name, tell_leaks
 from unacked.engine import Canaries, RunFolder, find_run, read_verdicts, stored_paths, summarize
 from unacked.errors import ExitCode, HarnessError, Place, Problem, SpecificationError, nearest
 from unacked.report import run_table, write_junit, write_report

@@ -27,7 +27,8 @@ from rich.text import Text
 
 from unacked.canonical import JSON, dumps
 from unacked.cli.limits import read_policy
-from unacked.cli.options import open_suite, out_option, print_cleaned, suite_option, tell_leaks
+from unacked.cli.options import open_suite, out_option, suite_option
+from unacked.cli.stored import print_cleaned, tell_leaks
 from unacked.engine import (
     Canaries,
     Drain,

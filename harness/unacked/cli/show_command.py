@@ -11,7 +11,8 @@ from rich.console import Console
 
 from unacked.canonical import JSON
 from unacked.claims import CLAIMS
-from unacked.cli.options import out_option, print_cleaned, suite_to_name, tell_leaks
+from unacked.cli.options import out_option
+from unacked.cli.stored import print_cleaned, suite_to_name, tell_leaks
 from unacked.engine import Canaries, RunFolder, find_run, read_verdicts
 from unacked.errors import Place, Problem, SpecificationError, nearest
 from unacked.report import findings_text, run_table, styled_verdict, transcript

@@ -7,7 +7,7 @@ and shared between trials.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -255,13 +255,12 @@ class BoundGraph:
         return self._network[0]
 
 
-def covering_key(category: str, operation: Operation, then: Iterable[str]) -> str | None:
+def covering_key(category: str, operation: Operation, then: Container[str]) -> str | None:
     """Return the key of ``then`` that covers a category of an operation: category, then class, then ``@any``."""
     outcome_class = CATEGORIES[category].outcome_class
     if category == "not_found" and not operation.writes:
         outcome_class = OutcomeClass.SUCCESS
-    known = set(then)
-    return next((key for key in (category, f"@{outcome_class}", "@any") if key in known), None)
+    return next((key for key in (category, f"@{outcome_class}", "@any") if key in then), None)
 
 
 class _Binder:

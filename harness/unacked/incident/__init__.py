@@ -7,10 +7,11 @@ from unacked.incident.export import export_spans
 from unacked.incident.mapping import check_mapping, read_mapping
 from unacked.incident.minimize import Minimized, minimize
 from unacked.incident.neutral import neutral_lines, neutral_trace, trial_trace
-from unacked.incident.propose import Draft, Imported, bring_in, propose
+from unacked.incident.propose import Draft, Imported, bring_in, case_name, propose
 from unacked.incident.read import FORMATS, read_recording
 from unacked.incident.recording import Recording
 from unacked.incident.redact import Redactor
+from unacked.incident.rehearse import repeating_agent
 from unacked.incident.sketch import NoGraphFitsError, sketch
 from unacked.incident.store import Held, add, held, retire
 from unacked.incident.verify import Check, Verification, verify
@@ -29,6 +30,7 @@ __all__ = [
     "Verification",
     "add",
     "bring_in",
+    "case_name",
     "check_mapping",
     "export_spans",
     "held",
@@ -38,6 +40,7 @@ __all__ = [
     "propose",
     "read_mapping",
     "read_recording",
+    "repeating_agent",
     "retire",
     "sketch",
     "trial_trace",

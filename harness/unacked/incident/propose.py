@@ -20,7 +20,7 @@ from unacked.incident.suggest import suggest
 from unacked.suite import Suite
 from unacked.tools import HAND_OVER, REGISTRY
 
-__all__ = ["Draft", "Imported", "bring_in", "propose"]
+__all__ = ["Draft", "Imported", "bring_in", "case_name", "propose"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def propose(imported: Imported, suite: Suite, *, source: str, digest: str, slug:
     if len({(move.agent, move.turn) for move in moves}) < len(moves):
         notes.append("turns: calls that were decided together are repeated one after the other")
     name = slug or f"{rule}-{_first_write(moves)}".replace("_", "-")
-    value["case"] = "I-" + re.sub(r"[^A-Za-z0-9_-]+", "-", name)[:60].strip("-")
+    value["case"] = case_name(name)
     value["title"] = imported.mapping.title or f"{value['title']}, and then came {rule}"
     value["incident"] |= {
         "caught": rule,
@@ -95,6 +95,11 @@ def propose(imported: Imported, suite: Suite, *, source: str, digest: str, slug:
     if shown.careful_passes:
         value.setdefault("expect", {})["world"] = world_of(shown)
     return Draft(value, [*recording.notes, *notes])
+
+
+def case_name(name: str) -> str:
+    """Return the name of an incident's case."""
+    return "I-" + re.sub(r"[^A-Za-z0-9_-]+", "-", name)[:60].strip("-")
 
 
 def _first_write(moves: Sequence[Move]) -> str:

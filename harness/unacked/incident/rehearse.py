@@ -9,15 +9,14 @@ from pathlib import Path
 
 from unacked.canonical import JSON
 from unacked.claims import TrialVerdict, judge_trial
-from unacked.document import Document, parse_yaml
+from unacked.document import Document
 from unacked.errors import Place, Problem, SpecificationError
 from unacked.event import History
 from unacked.graph import Verdict
-from unacked.incident.written import written
 from unacked.suite import LoadedAgent, LoadedCase, Suite, load_case
 from unacked.trial import Bench, TrialPlan
 
-__all__ = ["Rehearsal", "Showing", "case_document", "rehearse"]
+__all__ = ["Rehearsal", "Showing", "case_document", "rehearse", "repeating_agent"]
 
 _SEED = "incident"
 
@@ -75,7 +74,7 @@ def rehearse(suite: Suite, document: Document, *, careful: bool = True) -> Rehea
         raise SpecificationError([document.problem((), "is no incident", "it needs 'incident' with the behaviour")])
     alone = replace(suite, cases={case.name: case})
     bench = Bench(alone)
-    repeating = _agent(suite, lambda agent: agent.definition.file.driver == "recorded", "repeats what was recorded")
+    repeating = repeating_agent(suite)
     passing = _agent(suite, lambda agent: agent.definition.file.control == "passes", "passes every case")
     with tempfile.TemporaryDirectory(prefix="unacked-") as folder:
         stage = _Stage(bench, case, Path(folder))
@@ -100,8 +99,13 @@ class _Stage:
 
 
 def case_document(value: Mapping[str, JSON], file: str) -> Document:
-    """Return a case as a document, as if it had been read from ``file``."""
-    return parse_yaml(written(value), file)
+    """Return a case that stands in no file yet as a document; its problems name ``file`` and no line."""
+    return Document(file, dict(value), {}, {})
+
+
+def repeating_agent(suite: Suite) -> LoadedAgent:
+    """Return the agent that repeats incidents; raises SpecificationError where the suite has none."""
+    return _agent(suite, lambda agent: agent.definition.file.driver == "recorded", "repeats what was recorded")
 
 
 def _agent(suite: Suite, fits: Callable[[LoadedAgent], bool], does: str) -> LoadedAgent:

@@ -17,7 +17,10 @@ class NoGraphFitsError(SpecificationError):
         name = sketch(operation)["graph"]
         hint = "name 'graphs' in the mapping file"
         if where:
-            hint = f"a draft is in {where}: read it, put it under transitions/, and say graphs: [{name}] in the mapping"
+            hint = (
+                f"a draft is in {where}: read it, put it into transitions/{name}.yaml, "
+                f"and say graphs: [{name}] in the mapping"
+            )
         super().__init__([Problem(Place("trace"), told, hint)])
         self.operation = operation
 

@@ -54,8 +54,11 @@ def add(suite: Suite, document: Document, *, source: str, day: dt.date, slug: st
     folder = suite.root / "transitions" / "incidents"
     path = folder / f"{day.isoformat()}-{slug}.case.yaml"
     value |= {"case": f"I-{slug}", "incident": _with_source(value.get("incident", {}), source, day)}
-    if value["case"] in suite.cases or path.exists():
-        raise _refused(document.file, f"the suite has a case {value['case']!r} already", "give another --slug")
+    known = suite.cases.get(value["case"])
+    if known is not None or path.exists():
+        itself = known is not None and known.document.value == document.value
+        hint = "it is this very one: there is nothing to add" if itself else "give another --slug"
+        raise _refused(document.file, f"the suite has a case {value['case']!r} already", hint)
     verification = verify(suite, case_document(value, document.file))
     if not verification.holds:
         raise SpecificationError(
@@ -73,10 +76,8 @@ def add(suite: Suite, document: Document, *, source: str, day: dt.date, slug: st
 
 def held(suite: Suite) -> list[Held]:
     """Return the incidents of a suite, those that were retired last."""
-    folder = suite.root / "transitions" / "incidents"
-    return sorted(
-        (*_held(folder, ".case.yaml"), *_held(folder, _RETIRED)), key=lambda each: (each.retired is not None, each.path)
-    )
+    found = [*_held(suite), *_retired(suite.root / "transitions")]
+    return sorted(found, key=lambda each: (each.retired is not None, each.path))
 
 
 def retire(suite: Suite, name: str, reason: str, day: dt.date) -> Path:
@@ -100,15 +101,22 @@ def retire(suite: Suite, name: str, reason: str, day: dt.date) -> Path:
     return target
 
 
-def _held(folder: Path, suffix: str) -> Iterator[Held]:
-    for path in sorted(folder.glob(f"*{suffix}")):
+def _held(suite: Suite) -> Iterator[Held]:
+    for path in sorted((suite.root / "transitions").rglob("*.case.yaml")):
+        case = suite.cases[read_yaml(path).value["case"]]
+        if case.file.incident is not None:
+            yield Held(path, case.name, case.file.title, case.file.incident.source, case.file.incident.caught)
+
+
+def _retired(folder: Path) -> Iterator[Held]:
+    for path in sorted(folder.rglob(f"*{_RETIRED}")):
         value = read_yaml(path).value
-        if not isinstance(value, dict):
-            raise _refused(str(path), "is no case", "it was changed by hand: mend it, or take it away")
+        if not isinstance(value, dict) or not isinstance(value.get("retired"), dict):
+            raise _refused(str(path), "is no retired incident", "it was changed by hand: mend it, or take it away")
         incident = value.get("incident") or {}
-        retired = (value.get("retired") or {}).get("reason")
-        words = [str(value.get(name, "")) for name in ("case", "title")]
-        yield Held(path, words[0], words[1], str(incident.get("source", "")), str(incident.get("caught", "")), retired)
+        case, title = (str(value.get(name, "")) for name in ("case", "title"))
+        source, caught = (str(incident.get(name, "")) for name in ("source", "caught"))
+        yield Held(path, case, title, source, caught, str(value["retired"].get("reason", "")))
 
 
 def _with_source(incident: Mapping[str, JSON], source: str, day: dt.date) -> dict[str, JSON]:

@@ -262,19 +262,18 @@ def _changes(document: Document, file: CaseFile, service: str, known: Collection
             yield _unknown(document, ("faults", index, "action"), f"change of the service {service!r}", action, known)
 
 
-def service_problems(document: Document, file: CaseFile, root: Path) -> Iterator[Problem]:
+def service_problems(document: Document, file: CaseFile, services: Mapping[str, Path]) -> Iterator[Problem]:
     """Build each service of a case once: a seed that does not fit, or a world key that no service has, is told now."""
-    available = sorted(path.stem for path in (root / "fake_services").glob("*.py"))
     world: set[str] = set()
     complete = True
     for name, use in file.services.items():
         location: Location = ("services", name)
-        if name not in available:
+        if name not in services:
             complete = False
-            yield _unknown(document, location, "service", name, available)
+            yield _unknown(document, location, "service", name, services)
             continue
         try:
-            build = load_service(root / "fake_services" / f"{name}.py")
+            build = load_service(services[name])
             with guarded() as watch:
                 service = build(use.seed, Setting(VirtualClock(), "token"))
                 world |= set(service.summary())
@@ -295,18 +294,17 @@ def service_problems(document: Document, file: CaseFile, root: Path) -> Iterator
                 yield _unknown(document, ("expect", "world", key), "part of the world", key, world)
 
 
-def provider_problems(document: Document, file: AgentFile, root: Path) -> Iterator[Problem]:
+def provider_problems(document: Document, file: AgentFile, services: Mapping[str, Path]) -> Iterator[Problem]:
     """Build the fake service in the provider's place once: its seed must fit, and its faults must be able to act."""
     use = file.provider
     if use is None:
         return
     location: Location = ("provider", "service")
-    available = sorted(path.stem for path in (root / "fake_services").glob("*.py"))
-    if use.service not in available:
-        yield _unknown(document, location, "service", use.service, available)
+    if use.service not in services:
+        yield _unknown(document, location, "service", use.service, services)
         return
     try:
-        service = load_service(root / "fake_services" / f"{use.service}.py")(use.seed, Setting(VirtualClock(), "token"))
+        service = load_service(services[use.service])(use.seed, Setting(VirtualClock(), "token"))
     except SpecificationError as error:
         yield from error.problems
         return

@@ -64,17 +64,21 @@ def load_case(document: Document, suite: Suite) -> LoadedCase:
     documents = {name: case.document for name, case in suite.cases.items()}
     today = dt.datetime.now(tz=dt.UTC).date()
     case = _case(document, documents, suite.graphs, suite.agents, today)
-    problems = list(service_problems(case.document, case.file, suite.root)) if case.declared else []
+    problems = list(service_problems(case.document, case.file, _services(suite.root))) if case.declared else []
     if problems:
         raise SpecificationError(problems)
     return case
+
+
+_NO_GRAPHS = (".case.yaml", ".fixture.yaml", ".mapping.yaml", ".draft.yaml", ".retired.yaml")
+"""What stands among the graphs and is none, or none that a person has taken yet."""
 
 
 def _graphs(root: Path, problems: _Problems) -> tuple[dict[str, Document], dict[str, Graph]]:
     documents: dict[str, Document] = {}
     graphs: dict[str, Graph] = {}
     for path in sorted((root / "transitions").glob("*.yaml")):
-        if path.name.endswith((".case.yaml", ".fixture.yaml")):
+        if path.name.endswith(_NO_GRAPHS):
             continue
         document = problems.attempt(read_yaml, path, name=_shown(path, root))
         graph = problems.attempt(load_graph, document, REGISTRY) if document else None
@@ -86,13 +90,14 @@ def _graphs(root: Path, problems: _Problems) -> tuple[dict[str, Document], dict[
 
 def _agents(root: Path, problems: _Problems, *, run_code: bool) -> dict[str, LoadedAgent]:
     agents: dict[str, LoadedAgent] = {}
+    services = _services(root)
     for path in sorted((root / "agents").glob("*/agent.yaml")):
         document = problems.attempt(read_yaml, path, name=_shown(path, root))
         agent = problems.attempt(_agent, path, document) if document else None
         if document and agent:
             _add(agents, agent.name, agent, document, "agent", problems)
             if run_code:
-                problems.found.extend(provider_problems(document, agent.definition.file, root))
+                problems.found.extend(provider_problems(document, agent.definition.file, services))
     return dict(sorted(agents.items()))
 
 
@@ -125,13 +130,18 @@ def _cases(
             name = document.value.get("case") if isinstance(document.value, dict) else None
             _add(documents, str(name or path), document, document, "case", problems)
     cases: dict[str, LoadedCase] = {}
+    services = _services(root)
     for document in documents.values():
         case = problems.attempt(_case, document, documents, graphs, agents, today)
         if case and run_code and case.declared:
-            problems.found.extend(service_problems(case.document, case.file, root))
+            problems.found.extend(service_problems(case.document, case.file, services))
         if case:
             cases[case.name] = case
     return dict(sorted(cases.items()))
+
+
+def _services(root: Path) -> dict[str, Path]:
+    return {path.stem: path for path in sorted((root / "fake_services").glob("*.py"))}
 
 
 def _case(

@@ -214,17 +214,20 @@ class _MeteredStream(httpcore2.NetworkStream):
         return self._inner.get_extra_info(info)
 
 
+_TRUSTS_NOBODY = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+"""The TLS of fake services is simulated; to read the machine's certificates would take longer than a trial."""
+
+
 class _SwappableTransport(httpx2.HTTPTransport):
     """httpx2's own transport with its pool exchanged: the pool takes a network backend, the transport does not."""
 
     backend: _MeteredBackend
 
     def __init__(self) -> None:
-        self._context = ssl.create_default_context()
-        super().__init__(verify=self._context, trust_env=False)
+        super().__init__(verify=_TRUSTS_NOBODY, trust_env=False)
 
     def reset(self, backend: _MeteredBackend) -> None:
         """Forget every connection and use ``backend`` from now on."""
         self.backend = backend
         self._pool.close()
-        self._pool = httpcore2.ConnectionPool(ssl_context=self._context, network_backend=backend, retries=0)
+        self._pool = httpcore2.ConnectionPool(ssl_context=_TRUSTS_NOBODY, network_backend=backend, retries=0)
