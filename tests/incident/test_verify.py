@@ -70,3 +70,21 @@ def test_a_case_without_an_incident_is_none(loaded: Suite, value: dict[str, Any]
 
     with pytest.raises(SpecificationError, match="is no incident"):
         verify(loaded, case_document(value, "a"))
+
+
+def test_an_incident_of_an_orchestrator_names_the_check_that_catches_it(loaded: Suite, value: dict[str, Any]) -> None:
+    value["incident"]["orchestrator"] = "C4"
+
+    told = [check.what for check in verify(loaded, case_document(value, "a")).checks if check.holds]
+
+    assert told[:2] == [
+        "C4 catches the orchestrator as it was (a run that was started holds no lock)",
+        "C4 finds nothing in one without the fault",
+    ]
+
+
+def test_a_check_of_orchestrators_that_does_not_exist_is_told(loaded: Suite, value: dict[str, Any]) -> None:
+    value["incident"]["orchestrator"] = "C44"
+
+    with pytest.raises(SpecificationError, match=r"a: no check of orchestrators .C44.\n    hint: did you mean .C4.\?"):
+        verify(loaded, case_document(value, "a"))

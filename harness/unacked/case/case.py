@@ -287,12 +287,14 @@ class Incident(Strict):
 
     ``behaviour`` are the calls that an agent made. Where it was the code of a tool that went wrong, ``adapter`` names
     that code as it was, a function in ``adapters.py`` of the agent that repeats incidents, and ``operation`` the call.
+    Where what runs agents made the calls, ``orchestrator`` names the check of orchestrators that must catch it, too.
     """
 
     source: str = Field(min_length=1)
     behaviour: list[Step] = Field(default_factory=list)
     adapter: str | None = None
     operation: str | None = None
+    orchestrator: str | None = None
     caught: str = Field(min_length=1)
     provenance: Provenance | None = None
 

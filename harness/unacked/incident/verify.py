@@ -6,8 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from unacked.canonical import JSON
+from unacked.conformance.check import Status
 from unacked.document import Document
 from unacked.graph import Verdict
+from unacked.incident.orchestrator_code import Orchestrated, orchestrated
 from unacked.incident.redact import suspicious
 from unacked.incident.rehearse import Rehearsal, Showing, rehearse
 from unacked.incident.tool_code import Replayed, replayed
@@ -57,6 +59,8 @@ def verify(suite: Suite, document: Document) -> Verification:
     checks = list(_checks(rehearsal, incident.caught, _readable(value)))
     if incident.adapter is not None:
         checks = [*_of_adapter(replayed(suite, case), incident.caught), *checks]
+    if incident.orchestrator is not None:
+        checks = [*_of_orchestrator(orchestrated(case, incident.orchestrator)), *checks]
     return Verification(str(value["case"]), tuple(checks))
 
 
@@ -70,6 +74,13 @@ def _of_adapter(calls: Iterable[Replayed], rule: str) -> Iterator[Check]:
             call.exercised,
             "all did" if call.exercised else "not all",
         )
+
+
+def _of_orchestrator(seen: Orchestrated) -> Iterator[Check]:
+    then, now = seen.then, seen.now
+    told = f"{seen.check} catches the orchestrator as it was ({seen.fault})"
+    yield Check(told, then.status is Status.FAIL, then.explanation)
+    yield Check(f"{seen.check} finds nothing in one without the fault", now.status is Status.PASS, now.explanation)
 
 
 def _readable(value: Mapping[str, JSON]) -> str:
