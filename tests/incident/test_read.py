@@ -176,6 +176,14 @@ def test_values_of_the_trace_never_stand_in_a_message(tmp_path: Path) -> None:
     assert "tok_1" not in refusal(written(tmp_path / "a.json", held))
 
 
+@pytest.mark.parametrize("share", [0.3, 0.77])
+def test_a_file_that_was_cut_short_is_asked_about_it(tmp_path: Path, traces: Path, share: float) -> None:
+    whole = (traces / "anthropic.json").read_bytes()
+    (tmp_path / "a.json").write_bytes(whole[: int(len(whole) * share)])
+
+    assert "hint: was the file cut short?" in refusal(tmp_path / "a.json")
+
+
 def test_an_archive_that_was_cut_short_is_no_archive(tmp_path: Path, traces: Path) -> None:
     whole = (traces / "inspect.eval").read_bytes()
     (tmp_path / "a.eval").write_bytes(whole[: len(whole) // 2])

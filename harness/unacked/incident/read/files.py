@@ -174,8 +174,8 @@ def _json_problem(file: str, text: str, error: InvalidJSON) -> Problem:
         json.loads(text)
     except json.JSONDecodeError as found:
         place = Place(file, found.lineno, found.colno)
-        hint = "was the file cut short?" if found.pos >= len(text.rstrip()) - 1 else ""
-        return Problem(place, f"is not JSON: {found.msg}", hint)
+        cut = found.pos >= len(text.rstrip()) - 1 or found.msg.startswith("Unterminated string")
+        return Problem(place, f"is not JSON: {found.msg}", "was the file cut short?" if cut else "")
     except RecursionError:
         pass
     return Problem(Place(file), f"is not strict JSON: {error}")
