@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
-from tests.suites import ROOT, start
+from tests.suites import ROOT
 
+from unacked.claims import Brief, moves, path_judgement
+from unacked.graph import Call, Result
+from unacked.graph.coverage import Observation, cover
 from unacked.suite import LoadedCase, Suite, load_suite
 from unacked.tools import TOOLS
 from unacked.trial import Bench, TrialPlan
@@ -36,22 +39,36 @@ def suite() -> Suite:
 
 
 @pytest.fixture(scope="module")
-def produced(suite: Suite, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, set[str]]:
-    """The categories of all results that the careful agent got, by operation."""
+def seen(suite: Suite, tmp_path_factory: pytest.TempPathFactory) -> Sequence[Observation]:
+    """What each trial of the careful agent showed."""
     bench, events = Bench(suite), tmp_path_factory.mktemp("coverage") / "events.jsonl"
-    found: defaultdict[str, set[str]] = defaultdict(set)
-    for case in chosen(suite):
-        for side in case.sides:
-            for event in _results(bench, events, case.name, side.place, twin=side.twin):
-                found[event[0]].add(event[1])
-    return found
+    return [_observed(bench, events, case, side) for case in chosen(suite) for side in case.sides]
 
 
-def _results(bench: Bench, events: Path, case: str, place: str, *, twin: bool) -> Iterator[tuple[str, str]]:
+def _observed(bench: Bench, events: Path, case: LoadedCase, side: Brief) -> Observation:
     events.unlink(missing_ok=True)
-    record = bench.run(TrialPlan(0, case, twin, "careful", 1, "0", "run", place), events)
-    for event in record.history.named("result"):
-        yield str(event.operation), str(event.category)
+    history = bench.run(TrialPlan(0, case.name, side.twin, "careful", 1, "0", "run", side.place), events).history
+    return Observation(
+        case=case.name,
+        fixture=side.name,
+        agent="careful",
+        graphs=side.graphs,
+        tools=side.tools.keys(),
+        events=tuple(moves(side, history)),
+        judgement=path_judgement(side, history),
+    )
+
+
+@pytest.fixture(scope="module")
+def produced(seen: Sequence[Observation]) -> Mapping[str, set[str]]:
+    """The categories of all results, by operation."""
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for observation in seen:
+        calls = {event.id: event.operation for event in observation.events if isinstance(event, Call)}
+        for event in observation.events:
+            if isinstance(event, Result):
+                found[calls[event.call]].add(event.category)
+    return found
 
 
 @pytest.mark.long
@@ -63,19 +80,9 @@ def test_every_declared_category_of_a_swept_operation_is_produced(
 
 
 @pytest.mark.long
-def test_everything_that_the_approval_graph_leads_on_from_is_produced(tmp_path: Path) -> None:
-    select = (
-        "A*",
-        "W-approved-delete-release",
-        "W-inventory-before-approval",
-        "--agent",
-        "careful",
-        "--agent",
-        "reckless",
-    )
-    start("run", *select, "--out", tmp_path, "--run-id", "approvals", cwd=tmp_path)
-    coverage = start("graph", "coverage", tmp_path / "approvals", "--json", cwd=tmp_path).json
-    assert coverage["environment"]["graphs"]["approval-decline"]["missing"] == []
+def test_everything_that_the_five_graphs_lead_on_from_is_produced_under_them(seen: Sequence[Observation]) -> None:
+    together, _ = cover(seen)
+    assert {graph: left for graph, left in together.missing_pairs().items() if graph in GRAPHS} == {}
 
 
 @pytest.mark.long
