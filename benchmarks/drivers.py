@@ -127,7 +127,7 @@ def client(driver: str, url: str) -> tuple[Callable[..., Any], Callable[[], None
         litellm = importlib.import_module("litellm")
         options = {"api_key": "key", "base_url": url + api.prefix, "num_retries": 0, "max_retries": 0}
         return (lambda **body: litellm.completion(**body, **options)), connection.close
-    own = connection._client  # noqa: SLF001 - the same client, with the same settings
+    own = connection.client  # the same client, with the same settings
     if driver == "anthropic":
         return own.messages.create, connection.close
     resource = own.responses if driver == "openai-responses" else own.chat.completions
