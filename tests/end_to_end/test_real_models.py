@@ -15,9 +15,14 @@ from tests.suites import ROOT, CommandLine, finished_run
 from unacked.engine import RunFolder
 
 BASELINES = sorted((ROOT / "runs" / "baselines").glob("coder-*"))
-NAMES = [path.name for path in BASELINES]
+NAMES = [
+    pytest.param(path.name, marks=pytest.mark.long) if path.name.endswith("-11") else path.name for path in BASELINES
+]
+"""The larger runs of three prompts each are replayed with the long tests."""
 PRIVATE = ("run", "trial", "hash")
 PAGE = (ROOT / "docs" / "small-models.md").read_text(encoding="utf-8")
+
+PROMPTS = ("careful", "minimal", "naive")
 
 Line = dict[str, Any]
 
@@ -39,9 +44,9 @@ def judged(line: Line) -> dict[str, Any]:
     return told
 
 
-def test_both_models_were_recorded_with_and_without_the_rule_in_their_prompt() -> None:
-    recorded = {name.rpartition("-")[0] for name in NAMES}
-    assert recorded == {"coder-1500m-careful", "coder-1500m-minimal", "coder-500m-careful", "coder-500m-minimal"}
+def test_both_models_were_recorded_under_all_three_prompts() -> None:
+    recorded = {agent for path in BASELINES for agent in RunFolder(path).manifest()["plan"]["agents"]}
+    assert recorded == {f"coder-{size}-{prompt}" for size in ("500m", "1500m") for prompt in PROMPTS}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -56,19 +61,22 @@ def test_a_recorded_run_is_replayed_without_its_model_event_by_event(name: str, 
     recorded = RunFolder(ROOT / "runs" / "baselines" / name)
     manifest = recorded.manifest()
     suite = Path(shutil.copytree(recorded.suite, tmp_path / "suite"))
-    (agent,) = manifest["plan"]["agents"]
-    (suite / "agents" / "again").mkdir()
-    replay = f"{{run: {recorded.path}, agent: {agent}, mode: strict}}"
-    (suite / "agents" / "again" / "agent.yaml").write_text(
-        f"agent: again\ntitle: again\ndriver: replay\nreplay: {replay}\n"
-    )
-    (suite / "agents" / "again" / "prompt.md").write_text("-\n")
+    agents: dict[str, str] = {f"again-{number}": agent for number, agent in enumerate(manifest["plan"]["agents"])}
+    for again, agent in agents.items():
+        (suite / "agents" / again).mkdir()
+        replay = f"{{run: {recorded.path}, agent: {agent}, mode: strict}}"
+        (suite / "agents" / again / "agent.yaml").write_text(
+            f"agent: {again}\ntitle: again\ndriver: replay\nreplay: {replay}\n"
+        )
+        (suite / "agents" / again / "prompt.md").write_text("-\n")
     cases: Sequence[str] = manifest["plan"]["cases"]
-    again, _ = finished_run(suite, tmp_path / "runs", cases, agents=["again"], seed=manifest["seed"])
-    before, after = lines(recorded), lines(again)
-    assert [line["trial"].replace(agent, "again") for line in before] == [line["trial"] for line in after]
+    replayed, _ = finished_run(suite, tmp_path / "runs", cases, agents=list(agents), seed=manifest["seed"])
+    before, after = lines(recorded), lines(replayed)
+    assert [line["trial"] for line in before] == [
+        line["trial"].replace(line["agent"], agents[line["agent"]]) for line in after
+    ]
     for one, other in zip(before, after, strict=True):
-        assert told(again, other) == told(recorded, one)
+        assert told(replayed, other) == told(recorded, one)
         assert judged(other) == judged(one)
 
 
