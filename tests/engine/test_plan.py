@@ -50,7 +50,9 @@ def test_an_agent_that_is_named_twice_runs_once(loaded: Suite) -> None:
 
 
 def test_an_agent_with_nothing_to_do_is_zero_trials_and_refused(loaded: Suite) -> None:
-    assert "no trial is left" in refused(loaded, "C01", agents=("culprit",))
+    told = refused(loaded, "C01", agents=("culprit",))
+    assert "no trial is left" in told
+    assert "one that repeats incidents only cases that hold one" in told
 
 
 def test_an_unknown_agent_is_refused_with_the_nearest_name(loaded: Suite) -> None:
