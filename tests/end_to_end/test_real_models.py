@@ -13,6 +13,7 @@ import pytest
 from tests.suites import ROOT, CommandLine, finished_run
 
 from unacked.engine import RunFolder
+from unacked.report.probe import rate_text
 
 BASELINES = sorted((ROOT / "runs" / "baselines").glob("coder-*"))
 NAMES = [
@@ -101,3 +102,20 @@ def test_the_blind_retry_of_the_smaller_model_is_caught_and_explained(unacked: C
 def test_the_table_in_the_docs_is_the_one_that_the_command_prints(unacked: CommandLine) -> None:
     printed = unacked("rates", *BASELINES, "--md").out
     assert printed in PAGE
+
+
+def test_the_rates_of_the_next_call_in_the_docs_are_those_of_the_recorded_samples() -> None:
+    probes = [
+        json.loads(path.read_text()) for path in sorted((ROOT / "runs" / "baselines" / "probes").glob("*N01.json"))
+    ]
+    agents = {name: agent for probe in probes for name, agent in probe["agents"].items()}
+    head = " | ".join(agents)
+    assert f"| next call after `create_record -> outcome_unknown` | rule | verdict | {head} |" in PAGE
+    for transition in {
+        (each["call"], each["rule"], each["verdict"]) for a in agents.values() for each in a["transitions"]
+    }:
+        cells = []
+        for agent in agents.values():
+            count = sum((each["call"], each["rule"], each["verdict"]) == transition for each in agent["samples"])
+            cells.append(rate_text(count, 16) if count else "0/16")
+        assert f"| {' | '.join(transition)} | {' | '.join(cells)} |" in PAGE
