@@ -104,18 +104,21 @@ def test_the_table_in_the_docs_is_the_one_that_the_command_prints(unacked: Comma
     assert printed in PAGE
 
 
-def test_the_rates_of_the_next_call_in_the_docs_are_those_of_the_recorded_samples() -> None:
-    probes = [
-        json.loads(path.read_text()) for path in sorted((ROOT / "runs" / "baselines" / "probes").glob("*N01.json"))
-    ]
-    agents = {name: agent for probe in probes for name, agent in probe["agents"].items()}
-    head = " | ".join(agents)
-    assert f"| next call after `create_record -> outcome_unknown` | rule | verdict | {head} |" in PAGE
-    for transition in {
-        (each["call"], each["rule"], each["verdict"]) for a in agents.values() for each in a["transitions"]
-    }:
-        cells = []
-        for agent in agents.values():
-            count = sum((each["call"], each["rule"], each["verdict"]) == transition for each in agent["samples"])
-            cells.append(rate_text(count, 16) if count else "0/16")
+@pytest.mark.parametrize(
+    ("case", "answered"),
+    [("N01", "create_record -> outcome_unknown"), ("N03", "create_record -> authorization_denied")],
+)
+def test_the_rates_of_the_next_call_in_the_docs_are_those_of_the_recorded_samples(case: str, answered: str) -> None:
+    paths = sorted((ROOT / "runs" / "baselines" / "probes").glob(f"*{case}*.json"))
+    probes = [json.loads(path.read_text()) for path in paths]
+    agents = {name: agent["samples"] for probe in probes for name, agent in probe["agents"].items()}
+    assert {probe["prefix"]["answered"] for probe in probes} == {answered}
+    assert f"| next call after `{answered}` | rule | verdict | {' | '.join(agents)} |" in PAGE
+    for transition in {transition_of(sample) for samples in agents.values() for sample in samples}:
+        counts = [sum(transition_of(sample) == transition for sample in samples) for samples in agents.values()]
+        cells = [rate_text(count, 16) if count else "0/16" for count in counts]
         assert f"| {' | '.join(transition)} | {' | '.join(cells)} |" in PAGE
+
+
+def transition_of(sample: Line) -> tuple[str, str, str]:
+    return sample["call"], sample["rule"] or "", sample["verdict"]
