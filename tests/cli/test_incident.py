@@ -239,6 +239,7 @@ def test_where_no_graph_fits_a_draft_is_proposed_that_catches_it_once_a_person_t
     unacked: CommandLine, suite: SuiteFolder, tmp_path: Path
 ) -> None:
     suite.keep("C01")
+    (suite.path / "transitions/create-outcome-unknown.yaml").unlink()
     spans = Spans().call("send_report", {"subject": "valve"}, error="timed out")
     trace = spans.call("send_report", {"subject": "valve"}, {"id": "R-2", "sent": True}).write(tmp_path / "trace.json")
     case, draft = tmp_path / "a.case.yaml", tmp_path / "a.draft.yaml"
@@ -275,6 +276,7 @@ def test_a_draft_of_a_graph_is_no_graph_before_a_person_takes_it(
     unacked: CommandLine, suite: SuiteFolder, tmp_path: Path
 ) -> None:
     suite.keep("C01")
+    (suite.path / "transitions/create-outcome-unknown.yaml").unlink()
     spans = Spans().call("send_report", {"subject": "valve"}, error="timed out")
     trace = spans.call("send_report", {"subject": "valve"}, {"id": "R-2", "sent": True}).write(tmp_path / "trace.json")
 
@@ -317,3 +319,17 @@ def test_an_incident_that_stands_elsewhere_in_the_suite_is_minimized_by_name(
     assert done.code == 0
     assert str(moved) in done.out
     assert "I-read-timeout-retried " in unacked("incident", "list", "--suite", suite.path).out
+
+
+def test_in_a_new_suite_a_graph_of_the_same_effect_is_bound_to_what_the_trace_has(
+    unacked: CommandLine, tmp_path: Path, root: Path
+) -> None:
+    own, case = ("--suite", tmp_path / "mine"), tmp_path / "a.case.yaml"
+    assert unacked("init", tmp_path / "mine").code == 0
+
+    made = unacked("incident", "new", root / "tests/data/incident/anthropic.json", "--to", case, *own)
+
+    assert "graph: create-outcome-unknown, for no case is about create_issue, and its first write is one" in made.out
+    bound = {"create": "create_issue", "lookup": "find_issue", "annotate": None, "read": None}
+    assert read_yaml(case).value["graphs"] == [{"create-outcome-unknown": bound}]
+    assert unacked("incident", "verify", case, *own).code == 0

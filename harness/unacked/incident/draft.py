@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from unacked.canonical import JSON, digest, dumps
@@ -20,7 +20,7 @@ from unacked.incident.wording import task_of
 from unacked.incident.world import seeds
 from unacked.outcome import CATEGORIES
 from unacked.suite import LoadedCase, Suite
-from unacked.tools import TOOLS
+from unacked.tools import REGISTRY, TOOLS
 
 __all__ = ["Move", "draft", "moves_of"]
 
@@ -265,10 +265,38 @@ def _graphs(moves: Sequence[Move], suite: Suite, notes: list[str]) -> list[JSON]
             offered = {*_offered(moves), *(each.operation.name for each in moves)}
             known = [use for each in uses for use in each]
             return [_use(suite.graphs[name], known, offered) for name in chosen]
-    writes = (move.operation for move in moves if move.operation.writes and move.operation.broadcast is None)
-    wrong = next(writes, None)
-    told = _refused("no case of the suite judges any operation of this trace", "name 'graphs' in the mapping file")
-    raise told if wrong is None else NoGraphFitsError(wrong)
+    writes = [move.operation for move in moves if move.operation.writes and move.operation.broadcast is None]
+    for operation in writes:
+        use = _by_effect(operation, suite.graphs.values(), _offered(moves))
+        if use is not None:
+            told = f"its first write is one like {operation.name} ({operation.effect})"
+            notes.append(f"graph: {_name_of(use)}, for no case is about {operation.name}, and {told}")
+            return [use]
+    refused = _refused("no case of the suite judges any operation of this trace", "name 'graphs' in the mapping file")
+    raise NoGraphFitsError(writes[0]) if writes else refused
+
+
+def _by_effect(operation: Operation, graphs: Iterable[Graph], offered: Collection[str]) -> GraphUse | None:
+    """Bind the smallest graph whose first write has this effect, and a lookup if this one has; None for several."""
+    alike = []
+    for graph in graphs:
+        own = (REGISTRY[name] for name in graph.roles.values() if name in REGISTRY)
+        first = next((each for each in own if each.writes), None)
+        if first is None or first.effect is not operation.effect:
+            continue
+        if (first.reconcile is None) is (operation.reconcile is None):
+            alike.append((len(graph.roles), graph, first))
+    least = min((size for size, _, _ in alike), default=0)
+    smallest = [(graph, first) for size, graph, first in alike if size == least]
+    if len(smallest) != 1:
+        return None
+    ((graph, first),) = smallest
+    plays = {first.name: operation.name, first.reconcile: operation.reconcile}
+    return {
+        graph.name: {
+            role: plays.get(default, default if default in offered else None) for role, default in graph.roles.items()
+        }
+    }
 
 
 def _is_about(case: LoadedCase, operation: str) -> bool:

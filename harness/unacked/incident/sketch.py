@@ -13,7 +13,7 @@ class NoGraphFitsError(SpecificationError):
     """No graph of the suite is about what went wrong; ``operation`` is the first write of the trace."""
 
     def __init__(self, operation: Operation, where: str = "") -> None:
-        told = f"no case of the suite judges {operation.name}, or any other operation of this trace"
+        told = f"no case of the suite judges {operation.name}, or any other operation of this trace, and no graph could"
         name = sketch(operation)["graph"]
         hint = "name 'graphs' in the mapping file"
         if where:
