@@ -3,6 +3,7 @@
 read -> Recording -> bring_in (infer, redact, map) -> propose -> a case file -> minimize -> verify -> add
 """
 
+from unacked.incident.check import Check
 from unacked.incident.export import export_spans
 from unacked.incident.mapping import check_mapping, read_mapping
 from unacked.incident.minimize import Minimized, minimize
@@ -14,7 +15,7 @@ from unacked.incident.redact import Redactor
 from unacked.incident.rehearse import repeating_agent
 from unacked.incident.sketch import NoGraphFitsError, sketch
 from unacked.incident.store import Held, add, held, retire
-from unacked.incident.verify import Check, Verification, verify
+from unacked.incident.verify import Verification, verify
 from unacked.incident.written import written
 
 __all__ = [

@@ -280,7 +280,7 @@ def _by_effect(operation: Operation, graphs: Iterable[Graph], offered: Collectio
     """Bind the smallest graph whose first write has this effect, and a lookup if this one has; None for several."""
     alike = []
     for graph in graphs:
-        own = (REGISTRY[name] for name in graph.roles.values() if name in REGISTRY)
+        own = (REGISTRY[name] for name in graph.roles.values() if name is not None and name in REGISTRY)
         first = next((each for each in own if each.writes), None)
         if first is None or first.effect is not operation.effect:
             continue

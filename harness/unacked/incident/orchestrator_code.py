@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
 
-from unacked.conformance.check import Finding
+from unacked.conformance.check import Status
 from unacked.conformance.checks import CHECKS
 from unacked.conformance.planted.orchestrator import FAULTS
 from unacked.conformance.planted.simulate import simulated
 from unacked.errors import SpecificationError, nearest
-from unacked.suite import LoadedCase
+from unacked.incident.check import Check
+from unacked.suite import LoadedCase, Suite
 
-__all__ = ["Orchestrated", "orchestrated"]
-
-
-@dataclass(frozen=True, slots=True)
-class Orchestrated:
-    """What one check finds of an orchestrator with the fault of an incident, and of one without."""
-
-    check: str
-    fault: str
-    then: Finding
-    now: Finding
+__all__ = ["replayed"]
 
 
-def orchestrated(case: LoadedCase, name: str) -> Orchestrated:
+def replayed(_: Suite, case: LoadedCase) -> Iterator[Check]:
     """Play a check of orchestrators in virtual time; raises SpecificationError where there is none of this name."""
-    if name not in CHECKS:
+    incident = case.file.incident
+    name = None if incident is None else incident.orchestrator
+    if name is None or name not in CHECKS:
         place = ("incident", "orchestrator")
-        problem = case.document.problem(place, f"no check of orchestrators {name!r}", nearest(name, CHECKS))
+        problem = case.document.problem(place, f"no check of orchestrators {name!r}", nearest(str(name), CHECKS))
         raise SpecificationError([problem])
-    check = CHECKS[name]
-    return Orchestrated(name, FAULTS[name], simulated(check, name), simulated(check, None))
+    then, now = simulated(CHECKS[name], name), simulated(CHECKS[name], None)
+    told = f"{name} catches the orchestrator as it was ({FAULTS[name]})"
+    yield Check(told, then.status is Status.FAIL, then.explanation)
+    yield Check(f"{name} finds nothing in one without the fault", now.status is Status.PASS, now.explanation)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from unacked.adapter import Adapter, judge_call, proof_of, reference
 from unacked.adapter.stage import Scene, SimulatedStage
@@ -11,22 +10,13 @@ from unacked.claims import Finding
 from unacked.claims.trail import unexercised
 from unacked.content import load_content
 from unacked.errors import SpecificationError, nearest
+from unacked.incident.check import Check
 from unacked.suite import LoadedCase, Suite
 
-__all__ = ["Replayed", "replayed"]
+__all__ = ["replayed"]
 
 
-@dataclass(frozen=True, slots=True)
-class Replayed:
-    """One side of a case: the rules that catch the code as it was then, and what is found in our own tool now."""
-
-    side: str
-    then: Sequence[str]
-    now: Sequence[str]
-    exercised: bool
-
-
-def replayed(suite: Suite, case: LoadedCase) -> Iterator[Replayed]:
+def replayed(suite: Suite, case: LoadedCase) -> Iterator[Check]:
     """Make the call of an incident on every side, with the code as it was and with ours; raises SpecificationError."""
     incident = case.file.incident
     assert incident is not None  # noqa: S101 - the caller has one
@@ -37,9 +27,12 @@ def replayed(suite: Suite, case: LoadedCase) -> Iterator[Replayed]:
         ours = stage.play(scene, reference.call)
         then = stage.play(scene, adapter)
         proof = proof_of(scene, ours)
-        found, clean = judge_call(scene, then, proof), judge_call(scene, ours, proof)
-        struck = not unexercised(side, then.history).findings
-        yield Replayed(side.name, _rules(found), _rules(clean), struck)
+        rule, found = incident.caught, _rules(judge_call(scene, then, proof))
+        clean, struck = _rules(judge_call(scene, ours, proof)), not unexercised(side, then.history).findings
+        told = f"{', '.join(found) or 'nothing'} does"
+        yield Check(f"{side.name}: {rule} catches the tool as it was", rule in found, told)
+        yield Check(f"{side.name}: nothing is found in our own tool", not clean, ", ".join(clean) or "nothing")
+        yield Check(f"{side.name}: every fault struck the tool as it was", struck, "all did" if struck else "not all")
 
 
 def _rules(findings: Sequence[Finding]) -> list[str]:

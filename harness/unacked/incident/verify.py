@@ -2,34 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 
 from unacked.canonical import JSON
-from unacked.conformance.check import Status
 from unacked.document import Document
 from unacked.graph import Verdict
-from unacked.incident.orchestrator_code import Orchestrated, orchestrated
+from unacked.incident.check import Check
 from unacked.incident.redact import suspicious
 from unacked.incident.rehearse import Rehearsal, Showing, rehearse
-from unacked.incident.tool_code import Replayed, replayed
 from unacked.incident.written import written
 from unacked.suite import Suite, load_case
 
-__all__ = ["Check", "Verification", "verify"]
+__all__ = ["Verification", "verify"]
 
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One thing that was looked at, and what was seen."""
-
-    what: str
-    holds: bool
-    seen: str
-
-    def as_json(self) -> dict[str, JSON]:
-        """Return the check as a JSON object."""
-        return {"check": self.what, "holds": self.holds, "seen": self.seen}
+_REPLAYED = {"adapter": "unacked.incident.tool_code", "orchestrator": "unacked.incident.orchestrator_code"}
+"""What few incidents call for, and what brings much with it: by the member that calls for it, loaded by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,30 +46,10 @@ def verify(suite: Suite, document: Document) -> Verification:
     incident = case.file.incident
     assert incident is not None  # noqa: S101 - else it could not be rehearsed
     checks = list(_checks(rehearsal, incident.caught, _readable(value)))
-    if incident.adapter is not None:
-        checks = [*_of_adapter(replayed(suite, case), incident.caught), *checks]
-    if incident.orchestrator is not None:
-        checks = [*_of_orchestrator(orchestrated(case, incident.orchestrator)), *checks]
+    for member, module in _REPLAYED.items():
+        if getattr(incident, member) is not None:
+            checks = [*import_module(module).replayed(suite, case), *checks]
     return Verification(str(value["case"]), tuple(checks))
-
-
-def _of_adapter(calls: Iterable[Replayed], rule: str) -> Iterator[Check]:
-    for call in calls:
-        told = ", ".join(call.then) or "nothing"
-        yield Check(f"{call.side}: {rule} catches the tool as it was", rule in call.then, f"{told} does")
-        yield Check(f"{call.side}: nothing is found in our own tool", not call.now, ", ".join(call.now) or "nothing")
-        yield Check(
-            f"{call.side}: every fault struck the tool as it was",
-            call.exercised,
-            "all did" if call.exercised else "not all",
-        )
-
-
-def _of_orchestrator(seen: Orchestrated) -> Iterator[Check]:
-    then, now = seen.then, seen.now
-    told = f"{seen.check} catches the orchestrator as it was ({seen.fault})"
-    yield Check(told, then.status is Status.FAIL, then.explanation)
-    yield Check(f"{seen.check} finds nothing in one without the fault", now.status is Status.PASS, now.explanation)
 
 
 def _readable(value: Mapping[str, JSON]) -> str:
