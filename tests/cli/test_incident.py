@@ -333,3 +333,14 @@ def test_in_a_new_suite_a_graph_of_the_same_effect_is_bound_to_what_the_trace_ha
     bound = {"create": "create_issue", "lookup": "find_issue", "annotate": None, "read": None}
     assert read_yaml(case).value["graphs"] == [{"create-outcome-unknown": bound}]
     assert unacked("incident", "verify", case, *own).code == 0
+
+
+def test_a_list_among_the_arguments_stays_one_and_becomes_a_text_where_one_is_wanted(
+    unacked: CommandLine, tmp_path: Path
+) -> None:
+    spans = Spans().call("archive_accounts", {"ids": ["a-1", "a-2"], "snapshot": ["s", 1]}, {"archived": 2})
+
+    imported = unacked("incident", "import", spans.write(tmp_path / "a.json"))
+
+    call = next(line for line in map(json.loads, imported.out.splitlines()) if line["type"] == "call")
+    assert (call["args"]["ids"], call["args"]["snapshot"]) == (["a-1", "a-2"], '["s",1]')

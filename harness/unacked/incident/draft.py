@@ -108,9 +108,7 @@ def _arguments(operation: Operation, mapped: Mapped, given: Mapping[str, JSON], 
         if value is None and argument.name == operation.request and operation.writes:
             value = f"call-{number}"
         if value is not None:
-            taken[argument.name] = (
-                str(value) if argument.json_type == "string" and not isinstance(value, str) else value
-            )
+            taken[argument.name] = _text(value) if argument.json_type == "string" else value
     return taken
 
 
@@ -118,10 +116,13 @@ def _taken(source: Source, given: Mapping[str, JSON]) -> JSON:
     if isinstance(source, Constant):
         return source.value
     if isinstance(source, str):
-        value = given.get(source)
-        return dumps(value) if isinstance(value, dict | list) else value
+        return given.get(source)
     said = "; ".join(f"{key}: {_short(given[key])}" for key in source if given.get(key) is not None)
     return said if len(said) <= _LONGEST_TITLE else f"{said[:_LONGEST_TITLE]}... {digest(said)[:6]}"
+
+
+def _text(value: JSON) -> str:
+    return dumps(value) if isinstance(value, dict | list) else str(value)
 
 
 def _short(value: JSON) -> str:
