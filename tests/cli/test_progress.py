@@ -45,3 +45,16 @@ def test_progress_elsewhere_is_a_line_now_and_then_with_rate_and_time_left(
         "30 of 60 trials, 2.0 a second, 15 s left",
         "40 of 60 trials, 2.0 a second, 10 s left",
     ]
+
+
+def test_the_first_trial_for_which_everything_has_to_start_says_nothing_of_the_rate(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = 100.0
+    monkeypatch.setattr(run_command, "time", SimpleNamespace(monotonic=lambda: now))
+    told = run_command._PlainProgress(60)
+    for index, took in enumerate([20.0, 3.0, 3.0]):
+        now += took
+        outcome: Any = SimpleNamespace(line={"index": index})
+        told(outcome)
+    assert capsys.readouterr().err.splitlines() == ["1 of 60 trials", "3 of 60 trials, 0.3 a second, 171 s left"]

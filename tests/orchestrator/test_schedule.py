@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+import ast
+import inspect
+from types import ModuleType
+
 import pytest
 
 from unacked.canonical import JSON
-from unacked.orchestrator import Context, Event, Join, Plan, Propagation, State, Task
+from unacked.orchestrator import Context, Event, Join, Plan, Propagation, State, Task, lifecycle, schedule, task
 from unacked.orchestrator.schedule import Decision, Queue, Schedule, decide
 
 P, R, S, F, C, T, K = (
@@ -110,3 +114,15 @@ def test_a_task_is_decided_once() -> None:
     assert [decision.task for decision in schedule.ended("a")] == ["c"]
     states["b"] = S
     assert list(schedule.ended("b")) == []
+
+
+@pytest.mark.parametrize("module", [lifecycle, schedule, task], ids=lambda module: module.__name__)
+def test_what_may_follow_and_what_runs_next_is_decided_without_disk_clock_or_loop(module: ModuleType) -> None:
+    nodes = list(ast.walk(ast.parse(inspect.getsource(module))))
+    names = {name.name for node in nodes if isinstance(node, ast.Import) for name in node.names}
+    names |= {str(node.module) for node in nodes if isinstance(node, ast.ImportFrom)}
+    allowed = {"__future__", "collections.abc", "dataclasses", "enum", "functools", "graphlib", "hashlib", "heapq"}
+    allowed |= {"math", "typing", "unacked.canonical", "unacked.errors"}
+    allowed |= {"unacked.orchestrator.lifecycle", "unacked.orchestrator.task"}
+    assert names <= allowed
+    assert not [node for node in nodes if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "open"]

@@ -197,24 +197,26 @@ class _RateColumn(ProgressColumn):
 
 
 class _PlainProgress:
-    """One line every few seconds."""
+    """One line every few seconds; the rate is that behind the first trial, for which workers have to start."""
 
     _EVERY_S = 5.0
 
     def __init__(self, total: int) -> None:
         self._total = total
-        self._begun = time.monotonic()
-        self._next = self._begun + self._EVERY_S
+        self._next = time.monotonic() + self._EVERY_S
+        self._first_s: float | None = None
         self._done = 0
 
     def __call__(self, outcome: Outcome) -> None:
-        self._done += 1
         now = time.monotonic()
+        if self._first_s is None:
+            self._first_s = now
         if now >= self._next:
-            self._next += self._EVERY_S
-            number, rate = _number(outcome), self._done / max(now - self._begun, 1e-9)
-            left = (self._total - number) / rate
-            click.echo(f"{number} of {self._total} trials, {rate:.1f} a second, {left:.0f} s left", err=True)
+            self._next = now + self._EVERY_S
+            number, rate = _number(outcome), self._done / max(now - self._first_s, 1e-9)
+            more = f", {rate:.1f} a second, {(self._total - number) / rate:.0f} s left" if self._done else ""
+            click.echo(f"{number} of {self._total} trials{more}", err=True)
+        self._done += 1
 
 
 def _number(outcome: Outcome) -> int:
