@@ -22,32 +22,37 @@ class State(TypedDict):
     values: Annotated[dict[str, Any], operator.or_]
 
 
-def add(graph: StateGraph[State], step: Any) -> None:
-    """Add a step to the graph, behind those that it runs after."""
-    name = step["id"]
+def add_node(graph: StateGraph[State], step: Any) -> None:
+    """Add a step to the graph."""
 
     async def run(state: State) -> dict[str, Any]:
         context = context_of(step, state["values"])
-        return {"values": {name: await JOB.probe(name, step["argument"], context)}}
-
-    def chosen(state: State) -> list[str]:
-        return [name] if is_wanted(step, state["values"]) else []
+        return {"values": {step["id"]: await JOB.probe(step["id"], step["argument"], context)}}
 
     pause = {"initial_interval": step["first_s"], "backoff_factor": step["factor"], "jitter": step["jitter"] > 0}
     retry = RetryPolicy(max_attempts=step["attempts"], retry_on=StepFailed, **pause)
-    graph.add_node(name, run, retry_policy=retry, timeout=step["timeout_s"])
+    graph.add_node(step["id"], run, retry_policy=retry, timeout=step["timeout_s"])
+
+
+def add_edges(graph: StateGraph[State], step: Any) -> None:
+    """Lead to a step from those that it runs after."""
+
+    def chosen(state: State) -> list[str]:
+        return [step["id"]] if is_wanted(step, state["values"]) else []
+
+    chosen.__name__ = f"to {step['id']}"  # LangGraph names branches after their functions
     if step["when"]:
-        chosen.__name__ = f"to {name}"  # LangGraph names branches after their functions
-        graph.add_conditional_edges(step["when"][0], chosen, [name])
+        graph.add_conditional_edges(step["when"][0], chosen, [step["id"]])
     else:
-        graph.add_edge(step["after"] or START, name)
+        graph.add_edge(step["after"] or START, step["id"])
 
 
 async def main() -> None:
     """Start a run, or go on with one."""
     graph = StateGraph(State)
-    for step in JOB.plan["steps"]:
-        add(graph, step)
+    for add in (add_node, add_edges):
+        for step in JOB.plan["steps"]:
+            add(graph, step)
     async with AsyncSqliteSaver.from_conn_string(f"{JOB.state}/checkpoints.sqlite") as saver:
         given: Any = {"values": {}} if JOB.verb == "start" else None
         config: Any = {"configurable": {"thread_id": JOB.plan["run"]}, "max_concurrency": JOB.plan["cap"]}
