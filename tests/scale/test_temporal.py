@@ -103,7 +103,7 @@ def test_a_run_can_be_cancelled_and_what_it_finished_is_kept(little: Path, tmp_p
             await queue.submit(order, lease_s=LEASE_S)
             with worker(address, little, tmp_path):
                 await until(lambda: any(lines(path) > 10 for path in tmp_path.glob("big.shard-*/verdicts.jsonl")))
-                await queue.cancel("big", patience_s=30)
+                assert await queue.cancel("big", patience_s=30) == "canceled"
                 assert (await queue.status("big")).state == "canceled"
                 with pytest.raises(HarnessError, match=r"^run 'big' is canceled: 0 of 2 done$"):
                     await queue.results("big")

@@ -15,7 +15,7 @@ from unacked.cli.options import open_suite, out_option, suite_option
 from unacked.engine import RunRequest, make_plan
 from unacked.errors import ExitCode
 from unacked.report.text import printable
-from unacked.scale.shard import gathered, make_order
+from unacked.scale.shard import ShardResult, gathered, make_order
 from unacked.scale.temporal import RunStatus, TemporalQueue
 from unacked.suite import packaged_suite
 
@@ -64,7 +64,7 @@ def submit_command(
     name = run_id or f"{dt.datetime.now(tz=dt.UTC).date().isoformat()}-{plan.run[:8]}"
     order = make_order(name, plan, shards)
     _with_queue(address, namespace, queue, lambda held: held.submit(order, lease_s=lease_s))
-    click.echo(f"{name}: {order.trials} trials in {order.shards} shards")
+    click.echo(f"{name}: {order.trials} trials in {order.shards} shards (how far it is: unacked scale status {name})")
     return ExitCode.PASS
 
 
@@ -78,8 +78,18 @@ def submit_command(
 def worker_command(suite_path: Path | None, out: Path, jobs: int, address: str, namespace: str, queue: str) -> int:
     """Run shards until interrupted; --out must be a folder that all workers share."""
     root = suite_path if suite_path is not None else packaged_suite()
-    _with_queue(address, namespace, queue, lambda held: held.work(root, out, jobs=jobs))
+
+    def work(held: TemporalQueue) -> Awaitable[None]:
+        click.echo(f"waiting for shards in the queue {queue!r} at {address}; Ctrl-C ends", err=True)
+        return held.work(root, out, jobs=jobs, told=_tell_done)
+
+    _with_queue(address, namespace, queue, work)
     return ExitCode.PASS
+
+
+def _tell_done(result: ShardResult) -> None:
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in result.verdicts.items())
+    click.echo(printable(f"{result.folder}: done: {counts}"), err=True)
 
 
 @command.command("status")
@@ -124,7 +134,8 @@ def _lines(name: str, status: RunStatus) -> Iterator[str]:
 @_queue
 def cancel_command(name: str, address: str, namespace: str, queue: str) -> int:
     """Cancel the run NAME; what is finished is kept."""
-    _with_queue(address, namespace, queue, lambda held: held.cancel(name))
+    state = _with_queue(address, namespace, queue, lambda held: held.cancel(name))
+    click.echo(f"{name}: {state}; what is finished is kept")
     return ExitCode.PASS
 
 

@@ -6,7 +6,7 @@ The workflow is trivial: it starts all shards and waits. Nothing but orders, dig
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import timedelta
@@ -103,7 +103,8 @@ class TemporalQueue:
         try:
             return cls(await Client.connect(address, namespace=namespace), queue)
         except (RPCError, RuntimeError) as error:
-            raise HarnessError(f"{address}: no Temporal answers: {error}") from None
+            hint = "say with --address where yours is, or start one to try: temporal server start-dev"
+            raise HarnessError(f"{address}: no Temporal answers: {error}\n    hint: {hint}") from None
 
     async def submit(self, order: Order, *, lease_s: float = 30.0) -> None:
         """Put an order into the queue; raises SpecificationError where there is a run of this name already.
@@ -142,25 +143,29 @@ class TemporalQueue:
             running.extend(ShardState(**beat) for beat in beats[:1])
         return RunStatus(
             Order.of(told["order"]),
-            (described.status or WorkflowExecutionStatus.RUNNING).name.lower(),
+            _state(described.status),
             sorted((ShardResult(**result) for result in told["done"]), key=lambda result: result.number),
             sorted(running, key=lambda state: state.number),
             {int(number): reason for number, reason in told["given_up"].items()},
         )
 
-    async def cancel(self, name: str, *, patience_s: float = 10.0) -> None:
-        """Cancel a run, and terminate it where it has not ended after ``patience_s``; finished trials are kept."""
+    async def cancel(self, name: str, *, patience_s: float = 10.0) -> str:
+        """Cancel a run, and terminate it where it has not ended after ``patience_s``; finished trials are kept.
+
+        Returns how it ended, in Temporal's words: a run may have completed before.
+        """
         handle = self._client.get_workflow_handle(name)
         try:
             await handle.cancel()
             async with asyncio.timeout(patience_s):
                 await handle.result()
         except WorkflowFailureError:
-            return
+            pass
         except TimeoutError:
             await handle.terminate("it did not end after it was cancelled")
         except RPCError as error:
             raise _told(name, error) from None
+        return _state((await handle.describe()).status)
 
     async def results(self, name: str) -> tuple[Order, Sequence[ShardResult]]:
         """Wait for the end of a run and return its order and what every shard gave.
@@ -179,10 +184,12 @@ class TemporalQueue:
             raise HarnessError(f"run {name!r} is {status.state}: {len(status.done)} of {status.order.shards} done{why}")
         return status.order, status.done
 
-    async def work(self, root: Path, out: Path, *, jobs: int) -> None:
+    async def work(
+        self, root: Path, out: Path, *, jobs: int, told: Callable[[ShardResult], None] = lambda _: None
+    ) -> None:
         """Run shards of the suite in ``root``, as many at once as ``jobs``, into run folders under ``out``.
 
-        Goes on until it is cancelled; then shards at work go back into the queue.
+        ``told`` hears of each that is done. Goes on until it is cancelled; then shards at work go back into the queue.
         """
 
         @activity.defn(name="unacked-shard")
@@ -194,6 +201,7 @@ class TemporalQueue:
                 raise ApplicationError(str(error), non_retryable=True) from None
             except UnackedError as error:
                 raise ApplicationError(str(error)) from None
+            told(result)
             return asdict(result)
 
         worker = Worker(
@@ -205,6 +213,10 @@ class TemporalQueue:
             max_concurrent_activities=jobs,
         )
         await worker.run()
+
+
+def _state(status: WorkflowExecutionStatus | None) -> str:
+    return (status or WorkflowExecutionStatus.RUNNING).name.lower()
 
 
 def _told(name: str, error: RPCError) -> UnackedError:
