@@ -62,7 +62,11 @@ def test_a_trial_that_cannot_be_ended_is_an_error_and_is_run_again_when_asked(
     hurt.suite.agent("hurt", BAD.format(flag=str(hurt.flag), harm=harm))
     command = (*hurt.arguments, "--run-id", "r", "--jobs", jobs, "--max-trial-s", "2")
     done = start(*command, cwd=tmp_path)
-    assert f"{status}: E01.hurt.1: {told}" in done.out
+    assert f"{status}: E01.hurt.1: {told}\n" in done.out
+    (line,) = [
+        line for line in done.out.splitlines() if line.startswith("another chance for what could not be ended: ")
+    ]
+    assert line.partition(": ")[2].startswith("unacked run --run-id r --retry-dead --suite ")
     assert "Traceback" not in done.err
     first = verdicts(hurt.run())
     assert {name: verdict for name, verdict in first.items() if verdict == "ERROR"} == {

@@ -224,10 +224,14 @@ def _number(outcome: Outcome) -> int:
 
 
 def _how_to_resume(folder: RunFolder) -> str:
+    return f"what was finished is kept; to resume: {_this_command(folder)}"
+
+
+def _this_command(folder: RunFolder, *more: str) -> str:
+    """Return the command that was given, with the name of the run."""
     words = iter(sys.argv[2:])
-    rest = [word for word in words if not _names_the_run(word, words)]
-    command = shlex.join(["unacked", "run", "--run-id", folder.name, *rest])
-    return f"what was finished is kept; to resume: {command}"
+    rest = [word for word in words if not _names_the_run(word, words) and word not in more]
+    return shlex.join(["unacked", "run", "--run-id", folder.name, *more, *rest])
 
 
 def _names_the_run(word: str, following: Iterator[str]) -> bool:
@@ -247,8 +251,12 @@ def _print_run(
         screen.print(f"{line['trial']}{more}", style="bold")
         screen.print(findings_text(line, suite), soft_wrap=True)
         screen.print()
-    for text, style in _summary(plan, summary, dead_letters(folder)):
+    dead = dead_letters(folder)
+    for text, style in _summary(plan, summary, dead):
         screen.print(printable(text), style=style, soft_wrap=True)
+    if dead:
+        again = _this_command(folder, "--retry-dead")
+        screen.print(printable(f"another chance for what could not be ended: {again}"), soft_wrap=True)
     place = shlex.quote(str(folder.path))
     trial = caught[0]["trial"] if caught else lines[0]["trial"]
     screen.print(f"record: {folder.path}   (its story: unacked show {place} {trial})", soft_wrap=True)
@@ -268,7 +276,7 @@ def _summary(plan: Plan, summary: Line, dead: Sequence[TaskRecord]) -> Iterator[
         else:
             yield f"expected failure: {entry['trial']} {entry['verdict']}: {entry['reason']}", ""
     for letter in dead:
-        yield f"{letter.status}: {letter.id}: {letter.error} (unacked run --run-id ... --retry-dead)", "red"
+        yield f"{letter.status}: {letter.id}: {letter.error}", "red"
     for side in summary["unexercised"]:
         yield f"{side}: its fault never fired, for no agent", "yellow"
     for entry in summary["surprises"]:
