@@ -237,3 +237,22 @@ def test_many_tasks_change_together_or_not_at_all(path: Path) -> None:
         ("x", {"state": "RUNNING", "by": 1}),
         ("y", {"state": "RUNNING"}),
     ]
+
+
+def test_of_very_many_tasks_the_states_are_read_alone_and_more_of_those_with_a_past(path: Path) -> None:
+    with journal(path) as open_journal:
+        open_journal.add_tasks(["z", "a", "m"])
+        open_journal.move("z", State.PENDING, Event.START)
+        open_journal.move("z", State.RUNNING, Event.RECOVERED, columns={"recoveries": 2})
+        open_journal.move("m", State.PENDING, Event.START)
+        open_journal.move("m", State.RUNNING, Event.SUCCEEDED, columns={"result": {"verdict": "PASS"}})
+        assert list(open_journal.read.states().items()) == [
+            ("z", State.PENDING),
+            ("a", State.PENDING),
+            ("m", State.SUCCEEDED),
+        ]
+        past = open_journal.read.with_a_past()
+        assert {name: (record.recoveries, record.result) for name, record in past.items()} == {
+            "z": (2, None),
+            "m": (0, {"verdict": "PASS"}),
+        }
