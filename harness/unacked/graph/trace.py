@@ -68,6 +68,8 @@ class Begin:
     @property
     def asked(self) -> Effects:
         """All effects that are asked for, those of members last."""
+        if not self.team:
+            return self.effects
         asked = {name: list(effects) for name, effects in self.effects.items()}
         for part in self.team:
             for name, effects in part.effects.items():

@@ -149,7 +149,7 @@ class _Reader:
         """Read one line, and return the trace that it ends."""
         self._number = number
         try:
-            line: _AnyLine = _validated(loads(text))
+            line: _AnyLine = _validated(loads(text.rstrip()))
         except InvalidJSON as error:
             self._problem(f"is not strict JSON: {error}")
             return None
@@ -198,7 +198,8 @@ class _Reader:
         draft.begun = True
         graphs = (*([line.graph] if line.graph else []), *line.graphs)
         team = tuple(part.value() for part in line.team)
-        self._team(team)
+        if team:
+            self._team(team)
         draft.begin = Begin(
             graphs=graphs, effects=line.effects, roles=line.roles, idempotent=line.idempotent, team=team
         )
@@ -220,14 +221,15 @@ class _Reader:
 
     def _known(self, draft: _Draft, agents: Iterable[str]) -> None:
         names = [part.member for part in draft.begin.team]
-        for agent in agents if names else ():
+        for agent in agents:
             if agent not in names:
                 self._problem(f"{agent!r} is no member of the team", nearest(agent, names))
 
     def _call(self, draft: _Draft, line: _CallLine) -> None:
         if line.id in draft.answered:
             self._problem(f"call id {line.id!r} is taken")
-        self._known(draft, [line.agent])
+        if draft.begin.team:
+            self._known(draft, [line.agent])
         draft.answered[line.id] = False
         draft.events.append(
             Call(
@@ -247,7 +249,8 @@ class _Reader:
             self._problem(f"call {line.call!r} {known}")
         if line.category not in CATEGORIES:
             self._problem(f"unknown category {line.category!r}", nearest(line.category, CATEGORIES))
-        self._known(draft, line.visible_to or ())
+        if draft.begin.team:
+            self._known(draft, line.visible_to or ())
         draft.answered[line.call] = True
         draft.events.append(
             Result(
