@@ -74,15 +74,14 @@ class TrialJournal:
     def take_stock(self, verdicts: Verdicts) -> None:
         """Bring the journal up to the record, and sort the trials by what is to be done with them."""
         self._mark, done = lambda: verdicts.mark, verdicts.done
-        past = self._journal.read.with_a_past()
-        self._kills.update({name: record.recoveries for name, record in past.items()})
+        self._kills.update(self._journal.read.recoveries())
         with self._journal.transaction():
             for trial, state in zip(self._plan.trials, list(self._states.values()), strict=True):
                 if trial.index < done:
                     if state not in FINAL:
                         self._catch_up(trial)
-                elif state in FINAL and (record := past.get(trial.name)) is not None and record.result is not None:
-                    self.ready[trial.index] = Outcome(**record.result)
+                elif state in FINAL and (result := self._journal.read.result(trial.name)) is not None:
+                    self.ready[trial.index] = Outcome(**result)
                 else:
                     self._take_up(trial)
 

@@ -150,10 +150,14 @@ class Reader:
         known = {state.value: state for state in State}
         return {name: known[state] for name, state in rows}
 
-    def with_a_past(self) -> dict[str, TaskRecord]:
-        """Return by name the tasks of which more is known than their state: they were recovered, or have a result."""
-        rows = self._db.execute(f"{_TASK} and (recoveries or result is not null)", (self._run,))
-        return {row[0]: _task(row) for row in rows}
+    def recoveries(self) -> dict[str, int]:
+        """Return by name how often each task was recovered that ever was."""
+        return dict(self._db.execute("select id, recoveries from task where run=? and recoveries", (self._run,)))
+
+    def result(self, task: str) -> JSON:
+        """Return the result of one task, None where it has none."""
+        row = self._db.execute("select result from task where run=? and id=?", (self._run, task)).fetchone()
+        return None if row is None or row[0] is None else loads(row[0])
 
     def counts(self) -> dict[str, int]:
         """Return how many tasks are in each state."""
