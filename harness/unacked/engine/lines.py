@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Mapping
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -58,14 +60,14 @@ def cut_torn_line(path: Path) -> None:
 def cut_unfinished(path: Path, done: Collection[str]) -> None:
     """Cut off what was written of trials that are not ``done``; raises HarnessError, RecordError."""
 
-    def kept(data: bytes) -> int:
+    def kept(data: mmap) -> int:
         length = data.rfind(b"\n") + 1
         while length:  # what is not done stands at the end
             begin = data.rfind(b"\n", 0, length - 1) + 1
             try:
                 trial = loads(data[begin:length])["trial"]
             except (InvalidJSON, KeyError, TypeError):
-                number = data.count(b"\n", 0, length)
+                number = data[:length].count(b"\n")
                 raise RecordError(f"{path}:{number}: is no line of this record") from None
             if trial in done:
                 break
@@ -75,13 +77,16 @@ def cut_unfinished(path: Path, done: Collection[str]) -> None:
     _cut(path, kept)
 
 
-def _cut(path: Path, kept: Callable[[bytes], int]) -> None:
+def _cut(path: Path, kept: Callable[[mmap], int]) -> None:
+    """Keep the beginning of a file; what is read of a long one is its end."""
     try:
-        data = path.read_bytes()
-        length = kept(data)
-        if length != len(data):
-            with path.open("r+b") as file:
-                file.truncate(length)
+        with path.open("rb") as file:
+            if not (size := os.fstat(file.fileno()).st_size):
+                return
+            with mmap(file.fileno(), 0, access=ACCESS_READ) as data:
+                length = kept(data)
+        if length != size:
+            os.truncate(path, length)
     except FileNotFoundError:
         return
     except OSError as error:
