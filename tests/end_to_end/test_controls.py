@@ -123,7 +123,7 @@ def test_the_tools_are_right_and_honest_in_every_trial_that_exercised_them(lines
     working = {**of(lines, "careful"), **of(lines, "reckless"), **of(lines, "culprit")}
     claims = {trial: line["claims"]["result"] for trial, line in working.items()}
     made = {t: c for t, c in claims.items() if [finding["rule"] for finding in c["findings"]] != ["call-not-made"]}
-    assert len(made) >= len(claims) - 5
+    assert len(made) >= len(claims) - 7
     assert [trial for trial, claim in made.items() if claim["verdict"] != "PASS"] == []
 
 
