@@ -31,13 +31,15 @@ test-model: .venv/.test $(MODEL)/.ready ## fetch a small open model, serve it he
 	UNACKED_MODEL_WEIGHTS=$(WEIGHTS)/qwen2.5-coder-0.5b-instruct-q4_k_m.gguf \
 	$(BIN)/python -m pytest tests/local_model/real_model.py
 
-check: lint ## lint, and the tests with their branch coverage
+check: lint ## lint, the graphs, the self-test, and the tests with their branch coverage
+	$(BIN)/unacked graph lint
+	$(BIN)/unacked selftest
 	rm -f .coverage .coverage.*
 	$(BIN)/coverage run -m pytest -n 2 -m "not long"
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
-lint: .venv/.dev ## ruff, mypy --strict, import-linter, the suite's own files and the self-test
+lint: .venv/.dev ## ruff, mypy --strict, import-linter, the suite's own files, the generated pages
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
@@ -45,8 +47,6 @@ lint: .venv/.dev ## ruff, mypy --strict, import-linter, the suite's own files an
 	set -e; for file in $(CONTENT); do $(BIN)/mypy --no-explicit-package-bases "$$file"; done
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/unacked validate
-	$(BIN)/unacked graph lint
-	$(BIN)/unacked selftest
 	$(BIN)/python docs/build.py --check
 
 schema: .venv/.run ## write the JSON Schemas of the files that users write into schemas/
