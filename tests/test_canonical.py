@@ -94,7 +94,7 @@ def test_every_json_value_survives_being_written_and_read(value: Any) -> None:
 def test_bytes_are_read_like_the_text_that_they_spell(value: Any) -> None:
     for text in (dumps(value), json.dumps(value, ensure_ascii=False, indent=1)):
         with suppress(UnicodeEncodeError):  # a lone surrogate that is not escaped is no text
-            assert repr(loads(text.encode())) == repr(loads(text))
+            assert repr(loads(text.encode())) == repr(loads(text.encode() + b"\n")) == repr(loads(text))
 
 
 @pytest.mark.parametrize(

@@ -63,9 +63,10 @@ def _as_written(text: bytes) -> JSON:
     """
     try:
         value = orjson.loads(text)
-        return value if orjson.dumps(value, None, orjson.OPT_SORT_KEYS) == text else _OTHERWISE
+        spelled = orjson.dumps(value, None, _LINE if text.endswith(b"\n") else _TEXT)
     except (orjson.JSONDecodeError, orjson.JSONEncodeError):
         return _OTHERWISE
+    return value if spelled == text else _OTHERWISE
 
 
 def _scanned(text: str) -> JSON:
@@ -122,6 +123,8 @@ def _float(digits: str) -> float:
 
 
 _OTHERWISE = object()
+_TEXT = orjson.OPT_SORT_KEYS
+_LINE = orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
 _HASHABLE = frozenset({str, int, float, bool, type(None)})
 _INFINITIES = (math.inf, -math.inf)
 _BLANKS = " \t\n\r"

@@ -123,6 +123,8 @@ def test_many_traces_may_interleave_in_one_file(tmp_path: Path) -> None:
     ("line", "problem"),
     [
         ("{", "t.jsonl:1:1: is not strict JSON: "),
+        ('{"type": "begin"}\u00a0', "t.jsonl:1:1: is not strict JSON: Extra data"),
+        ('{"type": "begin"}\f', "t.jsonl:1:1: is not strict JSON: Extra data"),
         ('{"type": "end", "type": "end"}', "t.jsonl:1:1: is not strict JSON: duplicate key in an object"),
         (
             '{"type": "end", "reason": "finished", "at": NaN}',

@@ -82,7 +82,7 @@ def test_on_new_cases_the_error_is_clustered_by_case() -> None:
     assert over_new_cases(changes) == pytest.approx((-0.2 - 3.1824463 * error, -0.2 + 3.1824463 * error))
 
 
-@pytest.mark.parametrize("changes", [[], [0.5], [0.0, 0.0, 0.0]])
+@pytest.mark.parametrize("changes", [[], [0.5], [0.0, 0.0, 0.0], [1.0 - 0.9, 0.9 - 0.8]])
 def test_cases_that_all_change_alike_say_nothing_of_new_ones(changes: list[float]) -> None:
     assert over_new_cases(changes) is None
 

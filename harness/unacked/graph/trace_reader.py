@@ -149,7 +149,7 @@ class _Reader:
         """Read one line, and return the trace that it ends."""
         self._number = number
         try:
-            line: _AnyLine = _validated(loads(text.rstrip()))
+            line: _AnyLine = _validated(loads(text))
         except InvalidJSON as error:
             self._problem(f"is not strict JSON: {error}")
             return None

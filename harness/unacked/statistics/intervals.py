@@ -53,7 +53,7 @@ def over_new_cases(changes: Sequence[float], confidence: float = 0.95) -> Interv
     another question than ``newcombe``, which is about these very cases. None where all changed alike, or there is
     one only: without any spread a sample does not say how far it is from the rest.
     """
-    if len(set(changes)) < 2:
+    if len({round(change, 9) for change in changes}) < 2:
         return None
     found = ttest_1samp(changes, 0).confidence_interval(confidence)
     return Interval(max(-1.0, float(found.low)), min(1.0, float(found.high)))
