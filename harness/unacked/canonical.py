@@ -123,8 +123,7 @@ def _float(digits: str) -> float:
 
 
 _OTHERWISE = object()
-_TEXT = orjson.OPT_SORT_KEYS
-_LINE = orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
+_TEXT, _LINE = 0, orjson.OPT_APPEND_NEWLINE
 _HASHABLE = frozenset({str, int, float, bool, type(None)})
 _INFINITIES = (math.inf, -math.inf)
 _BLANKS = " \t\n\r"

@@ -105,7 +105,8 @@ class Event(NamedTuple):
             word = next(word for word in _WORDS if type(value.get(word)) not in _TEXT_OR_ABSENT)
             raise RecordError(f"the {word} of event {name!r} is not a text")
         correlation_id, operation, target_class, category, reference, actor = words
-        return cls(time, name, correlation_id, operation, target_class, category, reference, detail, actor)
+        members = (time, name, correlation_id, operation, target_class, category, reference, detail, actor)
+        return tuple.__new__(cls, members)  # a million times: ``cls(*members)`` takes twice as long
 
 
 _WORDS = ("id", "operation", "target_class", "category", "diagnostics_ref", "actor")

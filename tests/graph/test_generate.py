@@ -10,7 +10,7 @@ from tests.suites import ROOT
 
 from unacked.canonical import dumps
 from unacked.contract import Registry
-from unacked.graph import Graph, Verdict, judge, read_traces
+from unacked.graph import Call, Graph, Verdict, judge, read_traces
 from unacked.graph.explore.edges import edge_operations, home, inert
 from unacked.graph.generate import GeneratedSuite, Purpose, expected_lines, generate, trace_lines
 from unacked.suite import load_suite
@@ -182,7 +182,7 @@ def test_a_broken_conjunct_of_a_read_shows_in_what_is_allowed_later(suites: Suit
         if trace.name == "create-outcome-unknown/witness/not/reconcile/1"
     ]
 
-    calls = [event.operation for event in witness.events if hasattr(event, "operation")]
+    calls = [event.operation for event in witness.events if isinstance(event, Call)]
 
     assert calls[:2] == ["create_record", "lookup_by_request_id"]
     assert witness.violation is not None

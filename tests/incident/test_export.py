@@ -10,7 +10,7 @@ import pytest
 from tests.suites import CommandLine, SuiteFolder, finished_run
 
 from unacked.engine import RunFolder, stored_paths
-from unacked.graph import judge, read_traces
+from unacked.graph import Call, judge, read_traces
 from unacked.incident import neutral_lines, trial_trace
 from unacked.suite import Suite, load_suite
 from unacked.tools import REGISTRY
@@ -58,7 +58,7 @@ def test_a_trial_of_a_team_goes_out_as_spans_and_comes_back_with_its_members(
     assert unacked("incident", "import", spans, "--to", back).code == 0
     assert unacked("incident", "export", folder.path, trial, "--format", "neutral", "--to", at_once).code == 0
     for path in (back, at_once):
-        assert {event.agent for event in read_traces(path)[0].events if hasattr(event, "agent")} == {"maker", "noter"}
+        assert {event.agent for event in read_traces(path)[0].events if isinstance(event, Call)} == {"maker", "noter"}
         told = unacked("judge", path, "--json").json
         assert (told["verdict"], told["member"] or "") == (
             verdicts[trial]["claims"]["path"]["verdict"],

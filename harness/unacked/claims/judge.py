@@ -74,7 +74,7 @@ class TrialVerdict:
     @property
     def rule(self) -> str | None:
         """The rule of the gravest finding; None for a clean PASS."""
-        return self.findings[0].rule if self.findings else None
+        return next((finding.rule for finding in self.findings), None)
 
     @property
     def blame(self) -> str | None:
@@ -88,12 +88,13 @@ class TrialVerdict:
 
     def as_json(self) -> dict[str, JSON]:
         """Return the verdict as a JSON object, as ``verdicts.jsonl`` holds it."""
+        blame = self.blame
         return {
             "verdict": self.verdict.value,
             "rule": self.rule,
             "final": self.final,
-            "luck": None if self.luck is None else self.luck.value,
-            **({} if self.blame is None else {"blame": self.blame}),
+            "luck": self.luck and self.luck.value,
+            **({} if blame is None else {"blame": blame}),
             "claims": {name: claim.as_json() for name, claim in self.claims.items()},
             "exercised": self.exercised.as_json(),
             "grader": GRADER_VERSION,

@@ -7,9 +7,8 @@ checked. Hardly any text holds even the beginning of one; only where one does, a
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol, Self
+from typing import NamedTuple, Protocol, Self
 
 from unacked.canonical import JSON, dumps, loads
 from unacked.claims import TrialVerdict
@@ -42,8 +41,7 @@ class Names(Protocol):
     def repeat(self) -> int: ...
 
 
-@dataclass(frozen=True, slots=True)
-class TrialCanaries:
+class TrialCanaries(NamedTuple):
     """The names from which a trial's canaries follow."""
 
     seed: str
@@ -114,7 +112,8 @@ def clean_verdict(canaries: TrialCanaries, verdict: TrialVerdict) -> dict[str, J
     """Return a verdict as JSON; where it quotes a canary, without it and with a finding more."""
     value = verdict.as_json()
     # All that a verdict quotes stands in its final claim and its findings; the rest are the harness's own words.
-    if not BEGINNING.leaks_in([verdict.final, *(finding.as_json() for finding in verdict.findings)]):
+    claims = (*value["claims"].values(), value["exercised"])
+    if not BEGINNING.leaks_in([value["final"], *(finding for claim in claims for finding in claim["findings"])]):
         return value
     scanner = Scanner(canaries.secrets())
     if not scanner.leaks_in(value):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
+from typing import NamedTuple
 
 from unacked.canonical import dumps
 from unacked.contract import Effect, Operation
@@ -23,8 +24,7 @@ from unacked.graph.verdict import VERDICTS, EndReason, Standing, Stop, Verdict
 __all__ = ["GraphJudgement", "Judgement", "ThreadJudgement", "judge_events"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ThreadJudgement:
+class ThreadJudgement(NamedTuple):
     """How one thread ended."""
 
     name: str
@@ -33,8 +33,7 @@ class ThreadJudgement:
     verdict: Verdict
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GraphJudgement:
+class GraphJudgement(NamedTuple):
     """What one graph says of the trial; ``walked`` lists every answered, allowed call."""
 
     graph: str

@@ -7,7 +7,8 @@ has it judged. The number of an event in messages is its index in the sequence.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import NamedTuple
 
 from unacked.canonical import JSON
 from unacked.graph.verdict import EndReason
@@ -18,8 +19,7 @@ Effects = Mapping[str, Sequence[Mapping[str, JSON]]]
 """By operation, what the task asks for: the arguments that matter of each effect."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class Call(NamedTuple):
     """The agent calls a tool at ``at`` seconds. Calls of one agent with one ``turn`` were decided together."""
 
     id: str
@@ -31,20 +31,18 @@ class Call:
     at: float = 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
+class Result(NamedTuple):
     """The answer to the call with the id ``call``; ``visible_to`` None means the caller alone."""
 
     call: str
     category: str
-    fields: Mapping[str, JSON] = field(default_factory=dict)
+    fields: Mapping[str, JSON] = MappingProxyType({})
     at: float = 0.0
     visible_to: tuple[str, ...] | None = None
     retry_after_s: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class End:
+class End(NamedTuple):
     """The trial is over."""
 
     reason: EndReason

@@ -317,8 +317,8 @@ class _Several:
 def _handed(event: Event, mistake: int, index: int, seen_by: Sequence[str]) -> Event:
     """The event as the first agent's up to the mistake, and from there as the second one's."""
     if isinstance(event, Call):
-        return replace(event, agent="first" if index < mistake else "second")
-    return replace(event, visible_to=tuple(seen_by)) if isinstance(event, Result) and index < mistake else event
+        return event._replace(agent="first" if index < mistake else "second")
+    return event._replace(visible_to=tuple(seen_by)) if isinstance(event, Result) and index < mistake else event
 
 
 def _severity(*, unsafe: bool) -> Verdict:

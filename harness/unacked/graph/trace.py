@@ -15,7 +15,7 @@ One trace a file, or many in one file with a ``trace`` key on every line.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 
 from unacked.canonical import JSON
 from unacked.contract import Registry
@@ -114,8 +114,8 @@ def _effects(effects: Effects) -> dict[str, JSON]:
 
 def _line_of(event: Event) -> dict[str, JSON]:
     kind = {Call: "call", Result: "result", End: "end"}[type(event)]
-    members = {item.name: getattr(event, item.name) for item in fields(event)}
-    return {"type": kind, **{name: _plain(value) for name, value in members.items() if value is not None}}
+    members = event._asdict().items()
+    return {"type": kind, **{name: _plain(value) for name, value in members if value is not None}}
 
 
 def _plain(value: JSON) -> JSON:

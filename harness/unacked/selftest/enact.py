@@ -342,7 +342,7 @@ def _sayable(result: Result) -> Result:
     """A person names a credential only where they grant it, whatever else the contract leaves open."""
     if result.fields.get("decision", "granted") == "granted":
         return result
-    return replace(result, fields={name: value for name, value in result.fields.items() if name != "credential"})
+    return result._replace(fields={name: value for name, value in result.fields.items() if name != "credential"})
 
 
 def _bare(

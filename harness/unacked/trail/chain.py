@@ -31,6 +31,8 @@ def _tail(head: str) -> str:
     return f',"hash":"{head}"}}\n'
 
 
+_BUFFER = 1 << 16
+"""Bytes: the record of a trial is read at once, and a million verdicts are not."""
 _TAIL_LENGTH = len(_tail(_origin_hash("")))
 
 
@@ -112,10 +114,12 @@ class ChainReader:
         self._offset, self._lines, self.head = behind or (0, 0, _origin_hash(origin))
 
     def __iter__(self) -> Iterator[dict[str, JSON]]:
+        head = self.head.encode()
         for number, raw in enumerate(self._raw(), start=self._lines + 1):
             body = raw[:-_TAIL_LENGTH] + b"}"
-            linked = sha256(self.head.encode() + body).hexdigest()
-            if not raw.endswith(_tail(linked).encode()):
+            linked = sha256(head + body).hexdigest()
+            head = linked.encode()
+            if raw[-_TAIL_LENGTH:] != b',"hash":"%b"}\n' % head:
                 if self._unfinished and not raw.endswith(b"\n"):
                     return
                 reason = _CHANGED if raw.endswith(b"\n") else _TORN
@@ -129,7 +133,7 @@ class ChainReader:
 
     def _raw(self) -> Iterator[bytes]:
         try:
-            with self._path.open("rb") as file:
+            with self._path.open("rb", _BUFFER) as file:
                 file.seek(self._offset)
                 yield from file
         except OSError as error:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from unacked.canonical import JSON, dumps, loads, quoted
 from unacked.clock import Clock
@@ -20,8 +20,7 @@ _DURABLE = frozenset({"trial_begin", "agent_next_call", "trial_end"})
 """Events after which everything so far must have left this process."""
 
 
-@dataclass(frozen=True, slots=True)
-class TrialName:
+class TrialName(NamedTuple):
     """Which trial of which run a record belongs to; ``run`` is the digest of pins and seed."""
 
     run: str
@@ -154,10 +153,10 @@ def read_history(path: Path, name: TrialName) -> History:
 
 def read_record(path: Path, name: TrialName) -> tuple[History, str]:
     """Read and verify one trial's record; returns it with the hash of its last line. Raises RecordError."""
-    events = []
+    events, run, trial = [], name.run, name.trial
     chain = ChainReader(path, name.origin)
     for seq, line in enumerate(chain):
-        if line.get("seq") != seq or line.get("trial") != name.trial or line.get("run") != name.run:
+        if line.get("seq") != seq or line.get("trial") != trial or line.get("run") != run:
             raise RecordError(f"{path}:{seq + 1}: the line belongs to another record")
         try:
             events.append(Event.from_json(line))

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from unacked.contract import Registry
-from unacked.graph import Graph, Judgement, judge_events
+from unacked.graph import Call, Graph, Judgement, judge_events
 from unacked.graph.explore import Alphabet, Script, Space, Step, Variant, allowed, refusal, told, variants
 
 NAMES = [
@@ -105,7 +105,7 @@ def test_a_step_can_be_written_with_the_values_of_the_whole_way(graphs: dict[str
     steps = next(space.way(item) for item in space.situations() if item[0].state == "halted_absent")
     script = Script(space.alphabet, [Step(*step) for step in steps])
 
-    sent = [event.args.get("request_id") for event in script.events if hasattr(event, "args")]
+    sent = [event.args.get("request_id") for event in script.events if isinstance(event, Call)]
 
     assert sent[0] is not None
     assert set(sent) == {sent[0]}
