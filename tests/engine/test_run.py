@@ -212,7 +212,6 @@ def test_a_run_is_resumed_by_the_suite_as_it_was_read_where_its_copy_is_the_same
     loaded = load_suite(little)
     plan = make_plan(loaded, RunRequest(**SMALL))
     interrupted(little, out, 3)
-    monkeypatch.delattr("unacked.engine.opening.load_suite")
     monkeypatch.delattr("unacked.engine.trials.load_suite")
     folder = open_run(loaded, plan, out, "run")
     execute(folder, plan, jobs=1, told=lambda _: None)

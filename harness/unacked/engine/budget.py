@@ -22,8 +22,8 @@ class RunCutError(UnackedError):
 class RunBudget:
     """Hears of every outcome before ``told`` does, and raises RunCutError once the budget is spent.
 
-    ``done`` are the verdict lines of an earlier part of the run, which have cost money too; ``trials`` is how many
-    there are in all. Money is counted as far as it is known, in ``usd``; an unknown cost spends any budget.
+    ``done`` are the verdict lines of an earlier part of the run, which have cost money too, and are read where there
+    is a budget in money; ``trials`` is how many there are in all. Money is counted as far as it is known, in ``usd``; an unknown cost spends any budget.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class RunBudget:
         self.usd = 0.0
         self._unpriced: str | None = None
         with suppress(RecordError):  # a last line that was torn: its trial is run again
-            for line in done:
+            for line in done if max_usd is not None else ():
                 self._count(line)
 
     def __call__(self, outcome: Outcome) -> None:

@@ -12,9 +12,10 @@ from unacked import __version__
 from unacked.agents import package_of
 from unacked.canonical import JSON
 from unacked.engine.folder import FORMAT, RunFolder, environment
-from unacked.engine.plan import Plan, identity, make_plan
-from unacked.errors import Place, Problem, RecordError, SpecificationError
-from unacked.suite import Suite, load_suite
+from unacked.engine.plan import Plan, identity
+from unacked.engine.trials import kept_suite
+from unacked.errors import Place, Problem, SpecificationError
+from unacked.suite import Suite
 
 __all__ = ["open_run"]
 
@@ -36,13 +37,8 @@ def open_run(suite: Suite, plan: Plan, out: Path, run_id: str | None) -> RunFold
             raise _refused(folder, f"this run has another plan, so it cannot be resumed (changed: {changed})")
         if manifest["seal"] is None:
             folder.prepare(len(plan.trials))
-            new = folder.keep_suite(suite)  # what was copied may be younger than what was read
-            if new or not suite.is_copied_to(folder.suite):
-                kept = make_plan(load_suite(folder.suite), plan.request)
-                if kept.run != plan.run:
-                    raise RecordError(
-                        f"{folder.suite}: the run's own copy of the suite was changed; it cannot be resumed"
-                    )
+            if folder.keep_suite(suite):  # what was copied may be younger than what was read
+                kept_suite(folder, plan)
     return folder
 
 

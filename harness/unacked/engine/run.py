@@ -78,8 +78,8 @@ def execute(
         if folder.manifest()["seal"] is None:
             folder.outlive_workers()
             with guarded() as watch, TrialJournal(folder, plan) as journal:
+                suite = stored_suite(folder, plan)
                 verdicts = Verdicts(folder, plan.run, journal.last_mark())
-                suite = stored_suite(folder, plan.suite)
                 with closing(verdicts):
                     journal.take_stock(verdicts)
                     run = _Run(folder, plan, suite, verdicts, journal, policy, drain or Drain())

@@ -12,12 +12,14 @@ from unacked.claims import judge_trial
 from unacked.engine.folder import RunFolder
 from unacked.engine.garbage import settle_garbage
 from unacked.engine.leaks import TrialCanaries, clean_verdict
+from unacked.engine.plan import Plan, make_plan
 from unacked.engine.usage import model_use, turns_taken
 from unacked.engine.verdicts import verdict_line
+from unacked.errors import RecordError
 from unacked.suite import Suite, load_suite
 from unacked.trial import Bench, TrialPlan, TrialRecord
 
-__all__ = ["Outcome", "lost_trial", "run_bench", "run_trial", "stored_suite"]
+__all__ = ["Outcome", "kept_suite", "lost_trial", "run_bench", "run_trial", "stored_suite"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +41,21 @@ class Outcome:
         }
 
 
-def stored_suite(folder: RunFolder, suite: Suite) -> Suite:
-    """Return a run's own copy of its suite; it is read only where it is not what ``suite`` was read from."""
-    return suite.moved_to(folder.suite) if suite.is_copied_to(folder.suite) else load_suite(folder.suite)
+def stored_suite(folder: RunFolder, plan: Plan) -> Suite:
+    """Return a run's own copy of its suite; it is read only where it is not what the plan was made from.
+
+    Raises RecordError like ``kept_suite``.
+    """
+    suite = plan.suite
+    return suite.moved_to(folder.suite) if suite.is_copied_to(folder.suite) else kept_suite(folder, plan)
+
+
+def kept_suite(folder: RunFolder, plan: Plan) -> Suite:
+    """Read a run's own copy of its suite; raises RecordError where it makes another plan."""
+    suite = load_suite(folder.suite)
+    if make_plan(suite, plan.request).run != plan.run:
+        raise RecordError(f"{folder.suite}: the run's own copy of the suite was changed; it cannot be resumed")
+    return suite
 
 
 def run_bench(suite: Suite) -> Bench:
