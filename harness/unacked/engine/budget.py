@@ -22,8 +22,9 @@ class RunCutError(UnackedError):
 class RunBudget:
     """Hears of every outcome before ``told`` does, and raises RunCutError once the budget is spent.
 
-    ``done`` are the verdict lines of an earlier part of the run, which have cost money too, and are read where there
-    is a budget in money; ``trials`` is how many there are in all. Money is counted as far as it is known, in ``usd``; an unknown cost spends any budget.
+    ``done`` are the verdict lines of an earlier part of the run, which have cost money too and are read only where
+    there is a budget in money; ``trials`` is how many there are in all. Money is counted as far as it is known, in
+    ``usd``; an unknown cost spends any budget.
     """
 
     def __init__(
