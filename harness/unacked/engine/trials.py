@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from unacked.canonical import JSON
 from unacked.claims import judge_trial
@@ -22,8 +22,7 @@ from unacked.trial import Bench, TrialPlan, TrialRecord
 __all__ = ["Outcome", "kept_suite", "lost_trial", "run_bench", "run_trial", "stored_suite"]
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """One trial that is done: its line of ``verdicts.jsonl``, its raw errors, and what it cost, in seconds."""
 
     line: dict[str, JSON]

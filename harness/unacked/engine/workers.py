@@ -17,8 +17,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from multiprocessing import resource_tracker
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
+from selectors import EVENT_READ, DefaultSelector
 
 from unacked.engine.folder import RunFolder
 from unacked.engine.trials import Outcome, run_bench, run_trial
@@ -83,6 +84,7 @@ class Pool:
     def __init__(self, folder: RunFolder, jobs: int, *, max_trial_s: float) -> None:
         self._folder, self._max_trial_s = folder, max_trial_s
         self.returned: list[TrialPlan] = []
+        self._selector = DefaultSelector()
         self.workers = [self._hired() for _ in range(jobs)]
 
     def _hired(self) -> Worker:
@@ -92,16 +94,17 @@ class Pool:
         with _interrupts_held_back():
             process.start()
         theirs.close()
-        return Worker(process, ours)
+        worker = Worker(process, ours)
+        self._selector.register(ours, EVENT_READ, worker)
+        return worker
 
     def heard(self, timeout_s: float) -> Iterator[Outcome | Died | Overdue]:
         """Wait for whatever happens next, at most so long, and yield it.
 
         Raises HarnessError where a worker ends before its first trial, and whatever UnackedError ended a worker.
         """
-        ready = wait([worker.connection for worker in self.workers], timeout_s)
-        for worker in [worker for worker in self.workers if worker.connection in ready]:
-            yield from self._read(worker)
+        for key, _ in self._selector.select(timeout_s):
+            yield from self._read(key.data)
         now = time.monotonic()
         for worker in [worker for worker in self.workers if worker.ready and worker.trials]:
             if now - worker.since > self._max_trial_s:
@@ -109,17 +112,17 @@ class Pool:
                 yield Overdue(worker.trials[0], now - worker.since)
 
     def _read(self, worker: Worker) -> Iterator[Outcome | Died]:
+        """Read one answer, or that there will be none."""
         try:
-            while worker.connection.poll():
-                answer = worker.connection.recv()
-                worker.since = time.monotonic()
-                if isinstance(answer, UnackedError):
-                    raise answer
-                if answer == _READY:
-                    worker.ready = True
-                else:
-                    worker.trials.popleft()
-                    yield answer
+            answer = worker.connection.recv()
+            worker.since = time.monotonic()
+            if isinstance(answer, UnackedError):
+                raise answer
+            if answer == _READY:
+                worker.ready = True
+            else:
+                worker.trials.popleft()
+                yield answer
         except (EOFError, ConnectionResetError):
             worker.process.join()
             if not worker.ready:
@@ -131,14 +134,19 @@ class Pool:
 
     def _replace(self, worker: Worker) -> None:
         """End a worker, hire another, and keep what it had not begun."""
-        worker.end()
+        self._end(worker)
         self.workers[self.workers.index(worker)] = self._hired()
         self.returned.extend(list(worker.trials)[1:])
+
+    def _end(self, worker: Worker) -> None:
+        self._selector.unregister(worker.connection)
+        worker.end()
 
     def close(self) -> None:
         """End every worker at once."""
         for worker in self.workers:
-            worker.end()
+            self._end(worker)
+        self._selector.close()
 
 
 def _work(folder: RunFolder, connection: Connection) -> None:
