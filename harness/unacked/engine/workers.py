@@ -31,6 +31,8 @@ from unacked.trial import TrialPlan
 __all__ = ["Died", "Overdue", "Pool", "Worker"]
 
 _READY = "ready"
+_GATHER_S = 0.02
+"""How long answers are let gather: to be woken for each one costs as much as to deal with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,12 +101,17 @@ class Pool:
         return worker
 
     def heard(self, timeout_s: float) -> Iterator[Outcome | Died | Overdue]:
-        """Wait for whatever happens next, at most so long, and yield it.
+        """Wait for whatever happens next, at most so long, and yield it with what happens just after.
 
         Raises HarnessError where a worker ends before its first trial, and whatever UnackedError ended a worker.
         """
-        for key, _ in self._selector.select(timeout_s):
-            yield from self._read(key.data)
+        answered = self._selector.select(timeout_s)
+        if answered:
+            time.sleep(_GATHER_S)
+        while answered:
+            for key, _ in answered:
+                yield from self._read(key.data)
+            answered = self._selector.select(0)
         now = time.monotonic()
         for worker in [worker for worker in self.workers if worker.ready and worker.trials]:
             if now - worker.since > self._max_trial_s:
