@@ -15,6 +15,8 @@ IN_FLIGHT_S = 30
 """How long an earlier attempt of the same request, or a command that has started, is given to end."""
 
 Result = Mapping[str, Any]
+Numbered = list[tuple[int, Step]]
+"""Steps of the script, each with its number there."""
 Settled = tuple[str, Any]
 """How a step ended: ("success", result fields), ("absent", why), ("started", why), or a final status and the reason."""
 
@@ -26,24 +28,61 @@ def act(task: Task) -> Moves[None]:
     if status != "success":
         yield Call(task.ending, {"status": status, "summary": detail} | told(task, known, status))
         return
-    for number, step in enumerate(task.script, start=1):
-        arguments = stable_ids(task, step, number) | step.resolved(known)
-        if "ids" in arguments and not arguments["ids"]:
-            continue
-        status, detail = yield from settle(task, step, arguments)
-        if status == "success" and detail.get("complete") is False:
-            status, detail = yield from see_all(task, step, arguments, detail)
+    steps, handled = list(enumerate(task.script, start=1)), set[str]()
+    while steps:
+        status, detail, last = yield from work_through(task, steps, known)
         if status == "failed" and task.undo:
             status = yield from take_back(task, known)
         if status != "success":
-            last = Step(step.operation, arguments)
-            yield Call(
-                task.ending,
-                {"status": status, "summary": f"{step.operation}: {detail}"} | told(task, known, status, last),
-            )
+            summary = f"{last.operation}: {detail}"
+            yield Call(task.ending, {"status": status, "summary": summary} | told(task, known, status, last))
             return
-        known.update(detail)
+        steps = yield from delivered_next(task, known, handled)
     yield Call(task.ending, {"status": "success", "summary": "every step was confirmed"} | told(task, known))
+
+
+def work_through(task: Task, steps: Numbered, known: dict[str, Any]) -> Moves[tuple[str, Any, Step]]:
+    """Make steps happen one after the other; the last one that was tried says how it ended."""
+    detail, last = {}, steps[0][1]
+    for number, step in steps:
+        arguments = stable_ids(task, step, number) | step.resolved(known)
+        if "ids" in arguments and not arguments["ids"]:
+            continue
+        last = Step(step.operation, arguments)
+        status, detail = yield from settle(task, step, arguments)
+        if status == "success" and detail.get("complete") is False:
+            status, detail = yield from see_all(task, step, arguments, detail)
+        if status != "success":
+            return status, detail, last
+        known.update(detail)
+    return "success", detail, last
+
+
+def delivered_next(task: Task, known: dict[str, Any], handled: set[str]) -> Moves[Numbered]:
+    """Receive what else is delivered, where the task is about that; an event that was handled is only acknowledged.
+
+    Whether it was goes by its id alone: how often it was delivered says nothing of what was done for it.
+    """
+    receive = receiving(task)
+    if receive is None:
+        return []
+    handled.add(known["event_id"])
+    result = yield Call(receive.operation, {})
+    if result["category"] == "not_found":
+        return []
+    status, event = ("success", result["result"]) if result["ok"] else (yield from settle(task, receive, {}))
+    if status != "success":
+        return []
+    known.update(event)
+    steps = [(number, step) for number, step in enumerate(task.script, start=1) if step is not receive]
+    if event["event_id"] not in handled:
+        return steps
+    return [(number, step) for number, step in steps if "acknowledgement" in task.tools[step.operation].tags]
+
+
+def receiving(task: Task) -> Step | None:
+    """The step of the script by which events are received."""
+    return next((step for step in task.script if "delivery" in task.tools[step.operation].tags), None)
 
 
 def take_over(task: Task, known: dict[str, Any]) -> Moves[Settled]:
@@ -117,7 +156,9 @@ def settle(task: Task, step: Step, arguments: Mapping[str, Any]) -> Moves[Settle
                 continue
             case "after_wait" if result["retry_after_s"] <= LONGEST_WAIT_S:
                 yield Call("wait", {"seconds": result["retry_after_s"]})
-            case "reconcile_first" | "poll" if result["reconcile"] == step.operation:
+            case "reconcile_first" | "poll" if (
+                result["reconcile"] == step.operation or "acknowledgement" in operation.tags
+            ):
                 yield from give_time(task, result)
             case "reconcile_first" | "poll" | "ask_human":
                 found, detail = yield from find_out(task, operation, arguments, result)
@@ -125,7 +166,7 @@ def settle(task: Task, step: Step, arguments: Mapping[str, Any]) -> Moves[Settle
                     return found, detail
                 doubt = False
             case _:
-                if not (yield from reopened(task, step, result)):
+                if not (yield from reopened(task, step, arguments, result)):
                     return final_status(result, doubt=doubt), result["message"]
     return ("unknown" if doubt else "failed"), f"no success in {attempts} attempts"
 
@@ -297,13 +338,29 @@ def shows_effect(operation: Operation, arguments: Mapping[str, Any], fields: Map
     return bool(fields.get("notes", 0) > 0)
 
 
-def reopened(task: Task, step: Step, result: Result) -> Moves[bool]:
-    """Whether a person has taken away what a refusal rests on, so that the same call may be made again."""
+def reopened(task: Task, step: Step, arguments: Mapping[str, Any], result: Result) -> Moves[bool]:
+    """Whether a person, or time, has taken away what a refusal rests on, so that the same call may be made again."""
+    tags = task.tools[step.operation].tags
     match result["category"]:
+        case "not_found" if "delivery" in tags and "wait" in task.tools:
+            yield Call("wait", {"seconds": IN_FLIGHT_S})
+            return True
+        case "invalid_request" if "acknowledgement" in tags:
+            return (yield from delivered_again(task, arguments))
         case "authentication_failed" if "ask_human" in task.tools:
             return (yield from credential_given(task, step, result))
         case "locked" if "ask_human" in task.tools and step.operation == "request_approval":
             return (yield from unlocked(step, result))
+    return False
+
+
+def delivered_again(task: Task, arguments: Mapping[str, Any]) -> Moves[bool]:
+    """Whether an event that could not be acknowledged any more has come again, so that it can be."""
+    receive = receiving(task)
+    for _ in range(ATTEMPTS if receive is not None else 0):
+        status, event = yield from settle(task, receive, {})
+        if status != "success" or event["event_id"] == arguments["event_id"]:
+            return bool(status == "success")
     return False
 
 

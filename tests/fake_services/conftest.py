@@ -20,6 +20,9 @@ FOLDER = Path(__file__).parents[2] / "fake_services"
 class Caller:
     """Sends requests with the headers that the tools send; answers are (status, body)."""
 
+    clock: VirtualClock
+    """The clock of the service, where ``start`` began it."""
+
     def __init__(self, service: Service) -> None:
         self.service = service
 
@@ -37,7 +40,9 @@ class Caller:
 @pytest.fixture
 def start() -> Callable[..., Caller]:
     def start(name: str, seed: dict[str, Any], **modes: Idempotency) -> Caller:
-        setting = Setting(clock=VirtualClock(), token="tok", idempotency=modes)
-        return Caller(load_service(FOLDER / f"{name}.py")(seed, setting))
+        setting = Setting(clock=(clock := VirtualClock()), token="tok", idempotency=modes)
+        caller = Caller(load_service(FOLDER / f"{name}.py")(seed, setting))
+        caller.clock = clock
+        return caller
 
     return start

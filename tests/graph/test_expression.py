@@ -72,6 +72,7 @@ def test_a_defined_expression_is_true_or_false(text: str, value: bool) -> None: 
         ("$token == 'K1'", "$token never bound"),
         ("args.deep.y == 1", "args.deep.y missing"),
         ("target == 'x'", "target missing"),
+        ("request == 'x'", "request missing"),
         ("args.none < 3", "null or unlike types"),
         ("args.id < 3", "null or unlike types"),
         ("args.flag < 3", "null or unlike types"),

@@ -110,7 +110,7 @@ def test_a_good_file_loads(load: Load) -> None:
             "rid: arg.request_id",
             (
                 "g.yaml:12:21: 'arg.request_id' is not the path of a value (known: now, since, agent, turn, payload,"
-                " target, operation, args.<field>, result.<field>)"
+                " target, request, operation, $<variable>, args.<field>, result.<field>)"
             ),
         ),
         ("$rid != None", "$rif != None", "g.yaml:19:63: $rif is never bound (did you mean 'rid'?)"),

@@ -65,6 +65,7 @@ class Scope:
     counts: Mapping[str, int] = field(default_factory=dict)
     bound: frozenset[str] = frozenset()
     idempotent: frozenset[str] = frozenset()
+    request: JSON = Undefined("request missing")
 
 
 Evaluate = Callable[[Scope], Any]
@@ -137,8 +138,10 @@ def compile_path(text: str) -> Path:
         start = _FIELDS[root]
     elif root in _WORDS and not parts:
         return Path(text, _WORDS[root])
+    elif re.fullmatch(r"\$[A-Za-z]\w*", root) and not parts:
+        return Path(text, _read(root, parts, text, 1))
     else:
-        known = [*_WORDS, *(f"{name}.<field>" for name in ("args", "result"))]
+        known = [*_WORDS, "$<variable>", *(f"{name}.<field>" for name in ("args", "result"))]
         raise GuardError(f"{text!r} is not the path of a value", 1, f"known: {', '.join(known)}")
     for part in parts:
         if not re.fullmatch(r"[A-Za-z_]\w*(\[\])?", part):
@@ -180,6 +183,7 @@ _WORDS: Mapping[str, Evaluate] = {
     "turn": lambda scope: scope.turn,
     "payload": lambda scope: scope.payload(),
     "target": lambda scope: scope.target,
+    "request": lambda scope: scope.request,
     "operation": lambda scope: scope.operation,
 }
 

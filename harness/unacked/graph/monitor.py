@@ -450,6 +450,7 @@ def _scope(graph: BoundGraph, thread: Thread | None, move: Move | None) -> Scope
             _NOTHING,
             graph.bound,
             graph.idempotent,
+            move.request,
         )
     if thread is not None:
         scope.since = scope.now - thread.last_write_at

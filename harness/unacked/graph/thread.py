@@ -17,6 +17,7 @@ from unacked.graph.verdict import Verdict
 __all__ = ["NO_TARGET", "InFlight", "Move", "Thread", "Told", "Violation", "Walked"]
 
 NO_TARGET = Undefined("target missing")
+NO_REQUEST = Undefined("request missing")
 
 
 @dataclass(slots=True)
@@ -36,6 +37,12 @@ class Move:
         """The value of the argument that plays the part of the target."""
         part = self.operation.target
         return NO_TARGET if part is None else self.args.get(part, NO_TARGET)
+
+    @property
+    def request(self) -> JSON | Undefined:
+        """The value of the argument that names the logical request."""
+        part = self.operation.request
+        return NO_REQUEST if part is None else self.args.get(part, NO_REQUEST)
 
     def payload(self) -> str:
         """Canonical digest of what the call asks for."""

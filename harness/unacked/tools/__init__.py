@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from unacked.contract import Registry
-from unacked.tools import control, credentials, directory, files, forge, gate, payments, permissions, records, remote
+from unacked.tools import (
+    control,
+    credentials,
+    directory,
+    files,
+    forge,
+    gate,
+    inbox,
+    payments,
+    permissions,
+    records,
+    remote,
+)
 from unacked.tools.client import Timeouts
 from unacked.tools.control import HAND_OVER
 from unacked.tools.endpoint import Tool
@@ -37,6 +49,7 @@ TOOLS: Mapping[str, Tool] = {
         *credentials.TOOLS,
         *directory.TOOLS,
         *files.TOOLS,
+        *inbox.TOOLS,
         *gate.TOOLS,
         *remote.TOOLS,
         *control.TOOLS,

@@ -197,6 +197,8 @@ class _Reader:
             return ("var", self.graph.name, text[1:])
         if root == "target":
             return ("args", operation.name, operation.target) if operation.target else None
+        if root == "request":
+            return ("args", operation.name, operation.request) if operation.request else None
         if text == "result.identity":
             return ("result", operation.name, operation.identity) if operation.identity else None
         if root in ("args", "result"):

@@ -80,11 +80,13 @@ class Machine:
         """Return what guards see of a call."""
         operation = letter.operation
         target = letter.args.get(operation.target) if operation.target else Undefined("target missing")
+        request = letter.args.get(operation.request) if operation.request else Undefined("request missing")
         return Scope(
             args=letter.args,
             operation=operation.name,
             payload=lambda: letter.payload,
             target=target,
+            request=request,
             since=local.since + letter.wait_s,
             agent="agent",
             variables=self._variables(local.variables),
