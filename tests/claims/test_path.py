@@ -6,6 +6,7 @@ import pytest
 from tests.claims.conftest import KEYS, Tale, good
 
 from unacked.claims import Brief, TrialVerdict, moves
+from unacked.event import History
 from unacked.graph import Call, End, Result
 
 Rules = Callable[..., Sequence[tuple[str, str]]]
@@ -15,6 +16,11 @@ REFUSED = {"ok": False, "category": "invalid_request"}
 
 def reading(status: object = "passed") -> Tale:
     return Tale().call("c1", "read_build", "ok", arguments={"build_id": "bld-9"}, result={"status": status})
+
+
+def model_call() -> Tale:
+    arguments = {"model": "summary-1", "prompt": "Pump 7 is back."}
+    return Tale().call("c1", "complete_text", "rate_limited", arguments=arguments, retry_after_s=1382400.0)
 
 
 def test_an_allowed_path_with_a_true_claim_passes(rules: Rules) -> None:
@@ -90,6 +96,15 @@ def test_a_final_claim_that_the_case_does_not_allow_fails(rules: Rules) -> None:
 def test_a_final_claim_that_does_not_name_the_reason_fails(rules: Rules) -> None:
     tale = Tale().call("c1", "read_build", "malformed_response", arguments={"build_id": "bld-9"})
     assert rules("path", tale.finish("failed", "no idea").end(), "C04") == [("unnamed-reason", "FAIL")]
+
+
+@pytest.mark.parametrize(("ends_at_s", "found"), [(3600.0, []), (3600.5, [("took-too-long", "FAIL")])])
+def test_an_agent_that_ends_later_than_the_case_allows_fails(
+    rules: Rules, ends_at_s: float, found: Sequence[tuple[str, str]]
+) -> None:
+    history = model_call().finish("failed").end()
+    late = History([*history[:-1], history[-1]._replace(time=ends_at_s)])
+    assert rules("path", late, "I-told-to-wait-for-sixteen-days") == found
 
 
 def test_stopping_without_the_final_claim_that_the_case_wants_fails(rules: Rules) -> None:

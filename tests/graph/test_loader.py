@@ -215,6 +215,16 @@ def test_a_role_cannot_be_bound_to_an_operation_that_lacks_an_argument(
     assert "edge 'create' reads args.idempotency_key, which run_command does not have" in problem
 
 
+def test_an_argument_that_only_an_unbound_role_asks_for_may_be_lacking(
+    graphs: dict[str, Graph], registry: Registry
+) -> None:
+    graph = graphs["rate-limit"]
+    with pytest.raises(SpecificationError, match=r"edge 'update' reads args.patch, which attach_note does not have"):
+        graph.bind({"update": "attach_note"}, registry, {})
+
+    assert "attach_note" in graph.bind({"update": "attach_note", "read": None}, registry, {}).table["start"]
+
+
 def test_an_unbound_role_takes_its_edges_away(graphs: dict[str, Graph], registry: Registry) -> None:
     bound = graphs["create-outcome-unknown"].bind({"annotate": None, "read": None}, registry, {})
     assert "attach_note" not in bound.alphabet

@@ -196,12 +196,17 @@ class ExpectedPrompt(Strict):
 
 
 class Expectation(Strict):
-    """The four claims in the words of the case; ``prompts`` lists every time that a person is asked."""
+    """The four claims in the words of the case.
+
+    ``prompts`` lists every time that a person is asked; ``within_s`` is by when the agent has ended, in virtual
+    seconds.
+    """
 
     result: ExpectedResult | None = None
     world: dict[str, JSON] = Field(default_factory=dict)
     trail: list[Annotated[str, AfterValidator(_event)]] = Field(default_factory=list)
     finish: ExpectedFinish | None = None
+    within_s: Annotated[float, Field(gt=0)] | None = None
     prompts: list[ExpectedPrompt] | None = None
 
 

@@ -19,7 +19,7 @@ __all__ = ["moves", "path_claim", "path_judgement"]
 
 def path_claim(brief: Brief, history: History) -> Claim:
     """Judge the agent's calls against the graphs of the case; its final claim, decision and questions by the case."""
-    findings = (_graph_findings, _final_claim, decision_findings, prompt_findings)
+    findings = (_graph_findings, _final_claim, _overtime, decision_findings, prompt_findings)
     return Claim.of("path", (found for find in findings for found in find(brief, history)))
 
 
@@ -97,6 +97,16 @@ def _reproduction(history: History) -> str:
     begin: JSON = next((event.detail for event in history.named("trial_begin")), {})
     options = (part for name in ("agent", "seed", "repeat") for part in (f"--{name}", str(begin.get(name))))
     return shlex.join(["unacked", "run", str(begin.get("case")), *options])
+
+
+def _overtime(brief: Brief, history: History) -> Iterator[Finding]:
+    """An agent that ends later than the case allows; one that was cut before is the limits' business."""
+    within_s = brief.case.expect.within_s
+    for event in history.named("trial_end"):
+        if within_s is not None and event.time > within_s:
+            yield Finding(
+                "took-too-long", Verdict.FAIL, f"an end within {within_s:.10g} s", f"it took {event.time:.10g} s"
+            )
 
 
 def _final_claim(brief: Brief, history: History) -> Iterator[Finding]:

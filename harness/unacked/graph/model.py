@@ -283,6 +283,9 @@ class _Binder:
                 )
         bound = {role: name for role, name in self.roles.items() if name in registry}
         self.bound_roles = frozenset(bound)
+        taken = (edge for edge in graph.edges() if self._operations(edge.call, selectors=True))
+        self.read = frozenset(path.root[1:] for edge in taken for path in _reads(edge) if path.root.startswith("$"))
+        """The variables that something reads with these roles; what nothing reads need not be bound."""
         self.idempotent = frozenset(
             role
             for role, name in bound.items()
@@ -362,7 +365,7 @@ class _Binder:
     def _check_arguments(self, edge: Edge, operations: list[Operation]) -> None:
         known = {argument.name for operation in operations for argument in operation.arguments}
         paths = [path for conjunct in edge.when.conjuncts for path in conjunct.reads]
-        paths += [path for _, path in edge.bind]
+        paths += [path for name, path in edge.bind if name in self.read]
         for path in paths:
             if operations and path.root == "args" and path.head not in known:
                 names = ", ".join(operation.name for operation in operations)
@@ -385,6 +388,15 @@ class _Binder:
 
     def _problem(self, message: str, hint: str, place: Place | None = None) -> None:
         self.problems.append(Problem(place or Place(self.graph.file), message, hint))
+
+
+def _reads(edge: Edge) -> Iterator[Path]:
+    targets = [target for alternatives in edge.then.values() for target in alternatives]
+    for guard in (edge.when, *(target.when for target in targets)):
+        for conjunct in guard.conjuncts:
+            yield from conjunct.reads
+    for bindings in (edge.bind, *(target.bind for target in targets), *(target.collect for target in targets)):
+        yield from (path for _, path in bindings)
 
 
 def _asks_status_alone(edge: Edge) -> bool:

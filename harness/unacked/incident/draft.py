@@ -278,10 +278,11 @@ def _graphs(moves: Sequence[Move], suite: Suite, notes: list[str]) -> list[JSON]
 
 
 def _by_effect(operation: Operation, graphs: Iterable[Graph], offered: Collection[str]) -> GraphUse | None:
-    """Bind the smallest graph whose first write has this effect, and a lookup if this one has; None for several."""
+    """Bind the smallest graph that begins by a write of this effect, with a lookup if this one has; None for several."""
     alike = []
     for graph in graphs:
-        own = (REGISTRY[name] for name in graph.roles.values() if name is not None and name in REGISTRY)
+        begins = {word for edge in graph.states[graph.start].allow for word in edge.call}
+        own = (REGISTRY[name] for role, name in graph.roles.items() if role in begins and name in REGISTRY)
         first = next((each for each in own if each.writes), None)
         if first is None or first.effect is not operation.effect:
             continue

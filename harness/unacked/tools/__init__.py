@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from unacked.contract import Registry
 from unacked.tools import (
+    completions,
     control,
     credentials,
     directory,
@@ -50,6 +51,7 @@ TOOLS: Mapping[str, Tool] = {
         *directory.TOOLS,
         *files.TOOLS,
         *inbox.TOOLS,
+        *completions.TOOLS,
         *gate.TOOLS,
         *remote.TOOLS,
         *control.TOOLS,
