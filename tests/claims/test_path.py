@@ -102,9 +102,10 @@ def test_a_final_claim_that_does_not_name_the_reason_fails(rules: Rules) -> None
 def test_an_agent_that_ends_later_than_the_case_allows_fails(
     rules: Rules, ends_at_s: float, found: Sequence[tuple[str, str]]
 ) -> None:
-    history = model_call().finish("failed").end()
-    late = History([*history[:-1], history[-1]._replace(time=ends_at_s)])
-    assert rules("path", late, "I-told-to-wait-for-sixteen-days") == found
+    tale = model_call().finish("failed")
+    tale.end()
+    tale.events[-1] = tale.events[-1]._replace(time=ends_at_s)
+    assert rules("path", History(tale.events), "I-told-to-wait-for-sixteen-days") == found
 
 
 def test_stopping_without_the_final_claim_that_the_case_wants_fails(rules: Rules) -> None:

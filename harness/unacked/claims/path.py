@@ -100,7 +100,7 @@ def _reproduction(history: History) -> str:
 
 
 def _overtime(brief: Brief, history: History) -> Iterator[Finding]:
-    """An agent that ends later than the case allows; one that was cut before is the limits' business."""
+    """A trial that ends later than the case allows, whoever ends it."""
     within_s = brief.case.expect.within_s
     for event in history.named("trial_end"):
         if within_s is not None and event.time > within_s:

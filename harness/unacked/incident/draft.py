@@ -278,11 +278,12 @@ def _graphs(moves: Sequence[Move], suite: Suite, notes: list[str]) -> list[JSON]
 
 
 def _by_effect(operation: Operation, graphs: Iterable[Graph], offered: Collection[str]) -> GraphUse | None:
-    """Bind the smallest graph that begins by a write of this effect, with a lookup if this one has; None for several."""
+    """Bind the smallest graph that begins with this effect, and has a lookup if this one has; None for several."""
     alike = []
     for graph in graphs:
         begins = {word for edge in graph.states[graph.start].allow for word in edge.call}
-        own = (REGISTRY[name] for role, name in graph.roles.items() if role in begins and name in REGISTRY)
+        roles = (name for role, name in graph.roles.items() if role in begins and name is not None)
+        own = (REGISTRY[name] for name in roles if name in REGISTRY)
         first = next((each for each in own if each.writes), None)
         if first is None or first.effect is not operation.effect:
             continue
