@@ -42,7 +42,6 @@ class Completions(Service):
             "/v1/completions",
             complete,
             fields={"model": TEXT, "prompt": TEXT, "request_id": Field(required=False)},
-            keyed=True,
         ),
     )
 

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from unacked.contract import Idempotency
 from unacked.fault import Action
 
 COMPLETE = ("POST", "/v1/completions", {"model": "summary-1", "prompt": "Pump 7 is back."})
@@ -27,13 +26,6 @@ def test_every_completion_counts_and_so_does_every_request(completions: Any) -> 
     completions(*COMPLETE)
 
     assert completions.service.summary() == {"completions": 2, "completion_requests": 2}
-
-
-def test_the_same_key_is_completed_once(start: Any) -> None:
-    completions = start("completions", SEED, complete_text=Idempotency.REPLAY_SUCCESS)
-
-    assert [completions(*COMPLETE)[1]["replayed"] for _ in range(2)] == [False, True]
-    assert completions.service.summary() == {"completions": 1, "completion_requests": 2}
 
 
 def test_a_request_that_is_refused_for_now_came_and_completed_nothing(completions: Any) -> None:

@@ -40,8 +40,8 @@ def finish(status: str = "success") -> tuple[Any, ...]:
     return "finish", {"status": status}, "ok"
 
 
-LOST = ("receive_event", {}, "outcome_unknown")
-NOTHING = ("receive_event", {}, "not_found")
+LOST: tuple[Any, ...] = ("receive_event", {}, "outcome_unknown")
+NOTHING: tuple[Any, ...] = ("receive_event", {}, "not_found")
 IN_DOUBT = [receive(), act(category="outcome_unknown")]
 DONE = [receive(), act()]
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from unacked.contract import Argument, Effect, Idempotency, Operation
+from unacked.contract import Argument, Effect, Operation
 from unacked.outcome import CATEGORY_SETS
-from unacked.tools.arguments import KEY, OPTIONAL_REQUEST
+from unacked.tools.arguments import OPTIONAL_REQUEST
 from unacked.tools.endpoint import NOT_DONE, Endpoint, Tool
 
 __all__ = ["TOOLS"]
@@ -18,21 +18,14 @@ TOOLS = (
             arguments=(
                 Argument("model", description="The model's name."),
                 Argument("prompt"),
-                KEY,
                 OPTIONAL_REQUEST,
             ),
-            result=(
-                Argument("completion_id"),
-                Argument("text"),
-                Argument("replayed", "boolean", required=False),
-            ),
+            result=(Argument("completion_id"), Argument("text")),
             categories=CATEGORY_SETS["http_write"],
             target="model",
             target_class="model",
             identity="completion_id",
             request="request_id",
-            idempotency="idempotency_key",
-            idempotency_mode=Idempotency.REPLAY_SUCCESS,
         ),
         Endpoint(
             service="completions",
