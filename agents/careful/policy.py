@@ -43,7 +43,8 @@ def act(task: Task) -> Moves[None]:
 
 def work_through(task: Task, steps: Numbered, known: dict[str, Any]) -> Moves[tuple[str, Any, Step]]:
     """Make steps happen one after the other; the last one that was tried says how it ended."""
-    detail, last = {}, steps[0][1]
+    detail: Any = {}
+    last = steps[0][1]
     for number, step in steps:
         arguments = stable_ids(task, step, number) | step.resolved(known)
         if "ids" in arguments and not arguments["ids"]:
@@ -357,7 +358,9 @@ def reopened(task: Task, step: Step, arguments: Mapping[str, Any], result: Resul
 def delivered_again(task: Task, arguments: Mapping[str, Any]) -> Moves[bool]:
     """Whether an event that could not be acknowledged any more has come again, so that it can be."""
     receive = receiving(task)
-    for _ in range(ATTEMPTS if receive is not None else 0):
+    if receive is None:
+        return False
+    for _ in range(ATTEMPTS):
         status, event = yield from settle(task, receive, {})
         if status != "success" or event["event_id"] == arguments["event_id"]:
             return bool(status == "success")

@@ -29,7 +29,9 @@ def delivered_next(task: Task, known: dict[str, Any]) -> Moves[list[tuple[int, S
     """What there is to do for the next event, where the task is about events: all of it, whatever event that is."""
     steps = list(enumerate(task.script, start=1))
     receive = next((step for _, step in steps if "delivery" in task.tools[step.operation].tags), None)
-    result = (yield Call(receive.operation, {})) if receive is not None else {"ok": False}
+    if receive is None:
+        return []
+    result = yield Call(receive.operation, {})
     if not result["ok"]:
         return []
     known.update(result["result"])
