@@ -18,7 +18,7 @@ from unacked.event import Event
 from unacked.secret import Scanner, mint
 from unacked.suite import Suite, load_suite
 from unacked.trail import ChainWriter, Diagnostics, Recorder, TrialName, head_of, read_history
-from unacked.trail.recorder import canonical_line
+from unacked.trail.recorder import Spelling
 from unacked.trial import Bench, TrialPlan
 
 NAME = TrialName("run-1", "C05.careful.1", "C05")
@@ -236,4 +236,4 @@ def test_a_line_is_the_canonical_text_of_the_event_its_number_and_its_trial(
     event: Event, seq: int, name: TrialName
 ) -> None:
     whole = {**event.as_json(), "seq": seq, "run": name.run, "trial": name.trial, "case": name.case}
-    assert canonical_line(event, seq, name) == dumps(whole)
+    assert Spelling(name).of(event, seq) == dumps(whole)

@@ -37,13 +37,13 @@ class Recorder:
     """Puts events on the record of one trial; ``emit`` is what everybody in the trial is given."""
 
     def __init__(self, path: Path, name: TrialName, clock: Clock, registry: Registry) -> None:
-        self._name = name
         self._clock = clock
         self._registry = registry
         self._events: list[Event] = []
         self._lines: list[str] = []
         self._operations: dict[str, str] = {}
         self._actor: str | None = None
+        self._spelling = Spelling(name)
         self._chain = ChainWriter(path, name.origin)
 
     def emit(
@@ -71,7 +71,7 @@ class Recorder:
             detail or {},
             self._actor,
         )
-        self._lines.append(self._chain.append(canonical_line(entry, len(self._events), self._name)))
+        self._lines.append(self._chain.append(self._spelling.of(entry, len(self._events))))
         self._events.append(entry)
         if event in _DURABLE:
             self._chain.flush()
@@ -99,32 +99,37 @@ class Recorder:
         return self._chain.head
 
 
-def canonical_line(event: Event, seq: int, name: TrialName) -> str:
-    """Return the canonical text of an event as the record holds it: with its number, from 0, and its trial.
+class Spelling:
+    """The canonical text of an event as the record of one trial holds it: with its number, from 0, and its trial.
 
-    Put together by hand, because the texts around ``detail`` are most of a trial's JSON: half the time of ``dumps``.
+    Put together by hand, because the texts around ``detail`` are most of a trial's JSON: a third of the time of
+    ``dumps``.
     """
-    members = [f'"case":{quoted(name.case)}'] if event.actor is None else _acted(event.actor, name.case)
-    if event.category is not None:
-        members.append(f'"category":{quoted(event.category)}')
-    if event.detail:
-        members.append(f'"detail":{dumps(event.detail)}')
-    if event.diagnostics_ref is not None:
-        members.append(f'"diagnostics_ref":{quoted(event.diagnostics_ref)}')
-    members.append(f'"event":{quoted(event.event)}')
-    if event.id is not None:
-        members.append(f'"id":{quoted(event.id)}')
-    if event.operation is not None:
-        members.append(f'"operation":{quoted(event.operation)}')
-    members.append(f'"run":{quoted(name.run)},"seq":{seq}')
-    if event.target_class is not None:
-        members.append(f'"target_class":{quoted(event.target_class)}')
-    members.append(f'"time":{event.time!r},"trial":{quoted(name.trial)}}}')
-    return "{" + ",".join(members)
 
+    def __init__(self, name: TrialName) -> None:
+        self._case = f'"case":{quoted(name.case)}'
+        self._run = f',"run":{quoted(name.run)},"seq":'
+        self._trial = f',"trial":{quoted(name.trial)}}}'
 
-def _acted(actor: str, case: str) -> list[str]:
-    return [f'"actor":{quoted(actor)}', f'"case":{quoted(case)}']
+    def of(self, event: Event, seq: int) -> str:
+        """Return the text of an event."""
+        time, kind, correlation_id, operation, target_class, category, reference, detail, actor = event
+        line = f"{{{self._case}" if actor is None else f'{{"actor":{quoted(actor)},{self._case}'
+        if category is not None:
+            line += f',"category":{quoted(category)}'
+        if detail:
+            line += f',"detail":{dumps(detail)}'
+        if reference is not None:
+            line += f',"diagnostics_ref":{quoted(reference)}'
+        line += f',"event":{quoted(kind)}'
+        if correlation_id is not None:
+            line += f',"id":{quoted(correlation_id)}'
+        if operation is not None:
+            line += f',"operation":{quoted(operation)}'
+        line += f"{self._run}{seq}"
+        if target_class is not None:
+            line += f',"target_class":{quoted(target_class)}'
+        return f'{line},"time":{time!r}{self._trial}'
 
 
 class Diagnostics:
