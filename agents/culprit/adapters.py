@@ -54,7 +54,7 @@ def _send(
     endpoint = TOOLS[operation].endpoint
     assert endpoint is not None  # noqa: S101 - the incidents are those of tools with one
     url = endpoint.url(arguments).replace(f"https://{endpoint.service}.test", link.base_url[endpoint.service], 1)
-    content = endpoint.content(arguments) or None
+    content = endpoint.content(arguments, link.correlation_id) or None
     return link.http.request(
         endpoint.method, url + query, headers={**headers, "x-correlation-id": link.correlation_id}, content=content
     )

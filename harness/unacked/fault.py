@@ -145,7 +145,12 @@ _KINDS = (
     _kind("gzip", _BODY, "a compressed body that is broken", kinds=("corrupt", "truncated", "second_member")),
     _kind("replace", _BODY, "one field of the answer has another value", {"field": None, "value": None}),
     _kind("remove", _BODY, "one field of the answer is missing", {"field": None}),
-    _kind("body", _BODY, "another body", {"text": None, "content_type": "application/json"}),
+    _kind(
+        "body",
+        _BODY,
+        "another body; `$correlation_id` in it stands for the id that the answer echoes",
+        {"text": None, "content_type": "application/json"},
+    ),
     _kind("html", _BODY, "a sign-in page with status 200 in place of the answer"),
     _kind("duplicate_keys", _BODY, "one key twice, the second time with another value"),
     _kind("nan", _BODY, "a number that JSON does not have"),

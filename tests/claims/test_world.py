@@ -59,3 +59,25 @@ def test_the_last_final_claim_counts() -> None:
 
 def test_an_agent_that_stops_without_a_claim_has_no_final_status() -> None:
     assert final_status(Tale().end()) is None
+
+
+def asked_for(times: int) -> History:
+    """The incident of a reply under another id: the ticket was asked for so often."""
+    tale = Tale()
+    for number in range(times):
+        tale.call(f"c{number}", "open_ticket", "outcome_unknown", "dispatch_started", "remote_received")
+    return tale.finish("unknown").end()
+
+
+@pytest.mark.parametrize("times", [0, 1])
+def test_as_many_requests_as_a_case_allows_are_no_matter(rules: Rules, times: int) -> None:
+    assert ("surplus-request", "FAIL") not in rules("world", asked_for(times), "I-reply-under-another-id")
+
+
+def test_a_request_more_than_a_case_allows_is_a_failure(rules: Rules) -> None:
+    assert ("surplus-request", "FAIL") in rules("world", asked_for(2), "I-reply-under-another-id")
+
+
+def test_on_the_other_side_what_was_not_done_may_be_asked_for_again(rules: Rules) -> None:
+    seen = rules("world", asked_for(2), "I-reply-under-another-id", twin=True)
+    assert ("surplus-request", "FAIL") not in seen

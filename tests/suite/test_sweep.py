@@ -55,6 +55,17 @@ def test_a_lookup_is_swept_within_its_items() -> None:
     assert fields == {"items.0.record_id", "complete", "correlation_id"}
 
 
+def test_what_is_told_in_a_message_is_swept_within_its_result() -> None:
+    fields = {
+        fault.action.parameters["field"]
+        for _, fault in sweep(REGISTRY["open_ticket"])
+        if fault.action.name == "replace"
+    }
+
+    said = {"result.structuredContent.ticket_id", "result.structuredContent.correlation_id"}
+    assert fields == {"jsonrpc", "id", "result"} | said
+
+
 def test_the_sides_of_a_sweep_have_names_of_their_own(shipped: Suite) -> None:
     names = [side.name for side in shipped.cases["W-create-record"].sides]
 

@@ -88,7 +88,7 @@ class Bench:
         handler = build(self.clock)
         self.events: list[Recorded] = []
         self.diagnostics: list[Mapping[str, JSON]] = []
-        self.network = SimulatedNetwork(self.clock, {"records.test": handler, **others()}, self.plan, self.emit)
+        self.network = SimulatedNetwork(self.clock, {f"{handler.name}.test": handler, **others()}, self.plan, self.emit)
         self.client = client
         client.connect(self.network.backend, self.clock)
         self.toolbox = Toolbox(

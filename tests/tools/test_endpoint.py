@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 from urllib.parse import parse_qsl, unquote
@@ -165,14 +166,14 @@ def test_the_query_holds_what_is_given_and_nothing_else() -> None:
 
 
 def test_the_body_holds_what_is_given_as_canonical_json() -> None:
-    assert ENDPOINT.content({"kind": "é", "label": {"b": 1, "a": None}, "color": "x"}) == (
+    assert ENDPOINT.content({"kind": "é", "label": {"b": 1, "a": None}, "color": "x"}, "cid-1") == (
         b'{"kind":"\\u00e9","label":{"a":null,"b":1}}'
     )
 
 
 @pytest.mark.parametrize("arguments", [{}, {"kind": None, "color": "x"}])
 def test_a_call_with_nothing_for_the_body_sends_none(arguments: dict[str, Any]) -> None:
-    assert ENDPOINT.content(arguments) == b""
+    assert ENDPOINT.content(arguments, "cid-1") == b""
 
 
 # What a usable answer looks like
@@ -217,3 +218,18 @@ def test_a_field_of_a_closed_set_must_be_in_it() -> None:
 @pytest.mark.parametrize(("value", "is_number"), [(1, True), (1.5, True), (True, False), ("1", False), (None, False)])
 def test_true_and_false_are_not_numbers(value: Any, is_number: bool) -> None:  # noqa: FBT001 - a row of the table
     assert has_type(value, "number") is is_number
+
+
+def test_what_stands_behind_a_place_travels_in_the_message_and_not_in_the_url() -> None:
+    endpoint = Endpoint(service="node", method="POST", path="/mcp#tools/call/{tool}")
+
+    assert endpoint.url({"tool": "a/b"}) == "https://node.test/mcp"
+    assert endpoint.headers({"tool": "a/b"})["mcp-name"] == "a/b"
+    assert json.loads(endpoint.content({"tool": "a/b"}, "cid-1"))["params"]["name"] == "a/b"
+
+
+@pytest.mark.parametrize("name", ["caf\u00e9", "a\nb", " a"])
+def test_a_name_that_no_head_can_hold_is_refused(name: str) -> None:
+    endpoint = Endpoint(service="node", method="POST", path="/mcp#tools/call/{tool}")
+
+    assert endpoint.problem({"tool": name}) == "argument 'tool' must be printable ASCII"

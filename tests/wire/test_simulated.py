@@ -62,6 +62,11 @@ def test_a_large_answer_is_read_in_pieces(wire: Any, fault: Any) -> None:
     assert wire(fault("in_body", {"body": text})).call().body == text.encode()
 
 
+def test_another_body_can_echo_the_id_of_the_request(wire: Any, fault: Any) -> None:
+    seen = wire(fault("in_body", {"body": '{"id":"$correlation_id"}'})).call(call_id="c-0007")
+    assert seen.body == b'{"id":"c-0007"}'
+
+
 @pytest.mark.parametrize(
     ("action", "error", "elapsed_s"),
     [("fin", "RemoteProtocolError", 0.001), ("rst", "ReadError", 0.001), ("silence", "ReadTimeout", 5.0)],

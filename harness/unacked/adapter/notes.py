@@ -19,6 +19,7 @@ from unacked.errors import HarnessError
 from unacked.event import Event, History
 from unacked.fault import Action
 from unacked.services import Service
+from unacked.tools import TOOLS
 from unacked.wire import Request, Response
 
 __all__ = ["Hung", "Notes", "Sayings", "WatchedBackend", "Witness", "listening"]
@@ -73,7 +74,7 @@ class Witness:
         if standing is not None:
             self.worked_as.add(standing.identity)
         response = self.service.handle(request, commit=commit)
-        self._answers.append((self.operation_of(request.method, request.path), response.body))
+        self._answers.append((self.operation_of(request.method, request.place), response.body))
         return response
 
     def disturb(self, action: Action, operation: str) -> None:
@@ -82,7 +83,9 @@ class Witness:
 
     def named(self, operation: str, field: str) -> set[JSON]:
         """Return what the service's own answers to ``operation`` had in ``field``."""
-        bodies = [_body(body) for answered, body in self._answers if answered == operation]
+        endpoint = TOOLS[operation].endpoint
+        within = () if endpoint is None else endpoint.within
+        bodies = [_body(body, *within) for answered, body in self._answers if answered == operation]
         rows = [row for body in bodies for row in (body, *body.get("items", ())) if isinstance(row, dict)]
         return {row[field] for row in rows if isinstance(row.get(field), str)}
 
@@ -96,9 +99,11 @@ class Witness:
         return found
 
 
-def _body(text: bytes) -> dict[str, JSON]:
+def _body(text: bytes, *within: str) -> dict[str, JSON]:
     with contextlib.suppress(InvalidJSON):
         body = loads(text)
+        for step in within:
+            body = body.get(step) if isinstance(body, dict) else None
         if isinstance(body, dict):
             return body
     return {}

@@ -199,12 +199,14 @@ class Expectation(Strict):
     """The four claims in the words of the case.
 
     ``prompts`` lists every time that a person is asked; ``within_s`` is by when the agent has ended, in virtual
-    seconds.
+    seconds. ``requests`` is how often at most an operation may reach its service, on the side that the case declares:
+    on the other one what was not done may have to be asked for again.
     """
 
     result: ExpectedResult | None = None
     world: dict[str, JSON] = Field(default_factory=dict)
     trail: list[Annotated[str, AfterValidator(_event)]] = Field(default_factory=list)
+    requests: dict[str, Annotated[int, Field(ge=0)]] = Field(default_factory=dict)
     finish: ExpectedFinish | None = None
     within_s: Annotated[float, Field(gt=0)] | None = None
     prompts: list[ExpectedPrompt] | None = None

@@ -1,7 +1,11 @@
-"""Claim 3, world: the remote state is what the case says, or its being unknown was said honestly."""
+"""Claim 3, world: the remote state is what the case says, or its being unknown was said honestly.
+
+What reached the services counts as well, where the case says how often it may.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from unacked.canonical import JSON
@@ -22,7 +26,7 @@ def world_claim(brief: Brief, history: History) -> Claim:
     ends = list(history.named("trial_end"))
     if not ends:
         return Claim.of("world", [Finding("no-end", Verdict.ERROR, "a record that ends", "it breaks off")])
-    return Claim.of("world", _differences(brief, history, ends[-1].detail))
+    return Claim.of("world", (*_differences(brief, history, ends[-1].detail), *_requests(brief, history)))
 
 
 def _differences(brief: Brief, history: History, end: Mapping[str, JSON]) -> Iterator[Finding]:
@@ -45,6 +49,19 @@ def _differences(brief: Brief, history: History, end: Mapping[str, JSON]) -> Ite
             f"{name} = {expected!r}",
             f"{name} = {observed!r}",
         )
+
+
+def _requests(brief: Brief, history: History) -> Iterator[Finding]:
+    """The service counts: that is the truth of how often something was asked for."""
+    received = Counter(event.operation for event in history.named("remote_received"))
+    for operation, most in brief.case.expect.requests.items():
+        if received[operation] > most and not brief.twin:
+            yield Finding(
+                "surplus-request",
+                Verdict.FAIL,
+                f"at most {most} x {operation} on the wire",
+                f"{received[operation]} reached the service",
+            )
 
 
 def _is_between(before: JSON, observed: JSON, expected: JSON) -> bool:

@@ -62,8 +62,8 @@ def send(operation: str, arguments: Arguments, link: Link, *, query: str = "", *
     key = arguments.get(tool.operation.idempotency or "")
     if key is not None:
         headers["idempotency-key"] = key
-    headers |= options.pop("headers", {})
-    content = tool.endpoint.content(arguments)
+    headers |= tool.endpoint.headers(arguments) | options.pop("headers", {})
+    content = tool.endpoint.content(arguments, link.correlation_id)
     return link.http.request(tool.endpoint.method, url, headers=headers, content=content or None, **options)
 
 

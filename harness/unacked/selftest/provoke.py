@@ -175,7 +175,7 @@ def _pages(tool: Tool, category: str, wanted: Mapping[str, JSON], given: Mapping
         # The tool follows the pages by itself, and gives the cursor of the one that it did not get.
         yield [{**_before({"rate_limit": 30}), "page": 2}]
     elif wanted.get("next_cursor", "any") is None:
-        unsaid = _replaced("complete", value=False)
+        unsaid = _replaced(tool, "complete", value=False)
         yield from ([unsaid], [_before("cursor_expired")]) if follows else ([fewer, unsaid], [unsaid])
     else:
         yield []
@@ -189,20 +189,20 @@ def _untrue(tool: Tool, category: str, wanted: Mapping[str, JSON]) -> Iterator[F
     if lookup and category == "partial":
         yield _before("index_behind")
     elif lookup and category == "not_found":
-        yield _replaced("items", value=[])
+        yield _replaced(tool, "items", value=[])
     elif lookup and category == "ok" and wanted.get("complete", True) is not True:
-        yield _replaced("complete", value=wanted["complete"])
+        yield _replaced(tool, "complete", value=wanted["complete"])
     elif lookup and category == "ok" and identity is not None:
-        yield _replaced("items", value=[{identity: wanted.get(identity, f"{identity}-elsewhere")}])
+        yield _replaced(tool, "items", value=[{identity: wanted.get(identity, f"{identity}-elsewhere")}])
     elif lookup and category == "ok":
         said = {field.name: True for field in tool.operation.result if field.required and field.json_type == "boolean"}
-        yield _replaced("items", value=[{**said, **wanted}])
+        yield _replaced(tool, "items", value=[{**said, **wanted}])
     elif category == "partial" and _says_complete(tool):
-        yield _replaced("complete", value=False)
+        yield _replaced(tool, "complete", value=False)
     elif category == "ok":
-        yield from (_replaced(name, value=value) for name, value in wanted.items())
+        yield from (_replaced(tool, name, value=value) for name, value in wanted.items())
         if _says_complete(tool):
-            yield _replaced("complete", value=True)
+            yield _replaced(tool, "complete", value=True)
 
 
 def _says_complete(tool: Tool) -> bool:
@@ -210,8 +210,9 @@ def _says_complete(tool: Tool) -> bool:
     return any(field.name == "complete" for field in tool.operation.result)
 
 
-def _replaced(field: str, *, value: JSON) -> Fault:
-    return {"point": "in_body", "action": {"replace": {"field": field, "value": value}}}
+def _replaced(tool: Tool, field: str, *, value: JSON) -> Fault:
+    within = () if tool.endpoint is None else tool.endpoint.within
+    return {"point": "in_body", "action": {"replace": {"field": ".".join((*within, field)), "value": value}}}
 
 
 def fault_of(operation: str, nth: int, fault: Fault) -> FaultFile:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from unacked import __version__
 from unacked.canonical import JSON
 from unacked.contract import Argument
+from unacked.rpc import Meant
 from unacked.services import Field, Route, Service
 from unacked.tools import WIRED, Tool
 
@@ -74,17 +75,33 @@ def _operation(route: Route, tool: Tool | None) -> dict[str, JSON]:
     }
     if route.public:
         document["security"] = []
-    if route.fields and route.method != "GET":
-        required = [name for name, field in route.fields.items() if field.required]
-        body = {
-            "type": "object",
-            "properties": {name: _schema(field, described.get(name)) for name, field in route.fields.items()},
-            "required": required,
-            "additionalProperties": False,
-        }
+    if "#" in route.path:
+        document["requestBody"] = {"required": True, "content": _json(_message(route, described))}
+    elif route.fields and route.method != "GET":
+        body = _fields(route, described)
         content = {_FORM: {"schema": body}} if route.form else _json(body)
-        document["requestBody"] = {"required": bool(required), "content": content}
+        document["requestBody"] = {"required": bool(body["required"]), "content": content}
     return document
+
+
+def _fields(route: Route, described: Mapping[str, Argument]) -> dict[str, JSON]:
+    return {
+        "type": "object",
+        "properties": {name: _schema(field, described.get(name)) for name, field in route.fields.items()},
+        "required": [name for name, field in route.fields.items() if field.required],
+        "additionalProperties": False,
+    }
+
+
+def _message(route: Route, described: Mapping[str, Argument]) -> dict[str, JSON]:
+    """The JSON-RPC message that asks for the operation; what it means stands in the head again."""
+    meant = Meant.of(route.path)
+    assert meant is not None  # noqa: S101 - the path says so
+    params = {"type": "object", "properties": {"arguments": _fields(route, described)}}
+    if meant.name is not None:
+        params = {**params, "required": ["name"]}
+    names = {"jsonrpc": {"const": "2.0"}, "id": {"type": ["string", "integer"]}, "method": {"const": meant.method}}
+    return {"type": "object", "properties": {**names, "params": params}, "required": [*names, "params"]}
 
 
 def _parameters(route: Route, described: Mapping[str, Argument]) -> list[JSON]:

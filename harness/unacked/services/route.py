@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, unquote
 
 from unacked.canonical import JSON, dumps, loads
+from unacked.rpc import Meant
 from unacked.wire.message import Request
 
 __all__ = ["Call", "Field", "RefusedError", "Result", "Route", "RouteTable"]
@@ -75,7 +76,8 @@ class Route:
     ``path`` may hold names in braces: ``/v1/records/{record_id}``. ``action`` is a method of the
     service; it returns a Result or raises RefusedError. ``fields`` are read from the query of a GET and
     from the body of any other request, which is JSON unless ``form`` says that it is a web form. ``keyed``
-    says that the operation takes an Idempotency-Key, ``public`` that it asks for no bearer credential.
+    says that the operation takes an Idempotency-Key, ``public`` that it asks for no bearer credential. A path with a
+    ``#`` is a place of JSON-RPC: ``/mcp#tools/call/{tool}``.
     """
 
     operation: str
@@ -87,9 +89,9 @@ class Route:
     form: bool = False
     public: bool = False
 
-    def read(self, request: Request) -> dict[str, JSON]:
+    def read(self, request: Request, path: Mapping[str, str]) -> dict[str, JSON]:
         """Return the declared fields; raises RefusedError, 400 or 422 (a form: always 400)."""
-        given = self._given(request)
+        given = self._given(request, self.meant(path))
         fields: dict[str, JSON] = {}
         for name, declared in self.fields.items():
             value = fields[name] = given.get(name)
@@ -99,7 +101,13 @@ class Route:
             raise RefusedError(self._unfit, "invalid_request", field=min(given.keys() - fields.keys()))
         return fields
 
-    def _given(self, request: Request) -> Mapping[str, JSON]:
+    def meant(self, path: Mapping[str, str]) -> Meant | None:
+        """Return what a JSON-RPC message must mean that comes here, ``path`` being the names in the request's place."""
+        return Meant.of(self.path.format_map(path)) if "#" in self.path else None
+
+    def _given(self, request: Request, meant: Meant | None) -> Mapping[str, JSON]:
+        if meant is not None:
+            return _arguments(meant, request.body)
         if self.method == "GET":
             return _query(request.query)
         return _query(request.body.decode("latin-1"), unfit=400) if self.form else _body(request.body)
@@ -148,13 +156,25 @@ class RouteTable:
 def _body(body: bytes) -> Mapping[str, JSON]:
     if not body:
         return {}
-    try:
-        value = loads(body)
-    except ValueError:  # besides InvalidJSON, an integer too long for Python
-        raise RefusedError(400, "invalid_json") from None
+    value = _read(body)
     if not isinstance(value, dict):
         raise RefusedError(422, "invalid_request", field="body")
     return value
+
+
+def _read(body: bytes) -> JSON:
+    try:
+        return loads(body)
+    except ValueError:  # besides InvalidJSON, an integer too long for Python
+        raise RefusedError(400, "invalid_json") from None
+
+
+def _arguments(meant: Meant, body: bytes) -> Mapping[str, JSON]:
+    """The arguments in a JSON-RPC message, which must mean what its head says."""
+    arguments = meant.arguments(_read(body))
+    if arguments is None:
+        raise RefusedError(400, "invalid_message")
+    return arguments
 
 
 def _query(query: str, *, unfit: int = 422) -> Mapping[str, JSON]:

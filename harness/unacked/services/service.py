@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
-from unacked.canonical import JSON, dumps
+from unacked.canonical import JSON, dumps, loads
 from unacked.errors import nearest
 from unacked.fault import Action
+from unacked.rpc import Meant, reply
 from unacked.services.credential import AGENT, Credentials
 from unacked.services.idempotency import IdempotencyStore, Recall
 from unacked.services.ledger import Ledger
@@ -99,7 +100,7 @@ class Service(ABC):
         state, ids and idempotency keys keep no trace and nothing counts as committed. That the request
         was received and answered stays in the ledger, and an armed disturbance is spent.
         """
-        route, path = self._table.find(request.method, request.path)
+        route, path = self._table.find(request.method, request.place)
         received = self.ledger.receive(request, route.operation if route else None)
         if commit:
             result = self._result(request, route, path)
@@ -109,7 +110,8 @@ class Service(ABC):
         if result.committed:
             self.ledger.commit(received)
         self.ledger.respond(received, result.status)
-        return _response(result, received.correlation_id)
+        meant = None if route is None else route.meant(path)
+        return _response(result, received.correlation_id, meant, request)
 
     def disturb(self, action: Action, operation: str) -> None:
         """Arm a service-side fault; raises ValueError where service or action do not know it.
@@ -165,7 +167,7 @@ class Service(ABC):
             is_public = route is not None and route.public
             identity = AGENT if is_public else self.credentials.check(request.headers.get("authorization"))
             route = self._admit(route, identity)
-            headers, fields = request.headers, route.read(request)
+            headers, fields = request.headers, route.read(request, path)
             request_id = fields.get("request_id") or headers.get("x-request-id")
             call = Call(path, fields, identity, headers.get("x-correlation-id"), request_id)
             key = headers.get("idempotency-key")
@@ -243,11 +245,24 @@ def _replay(saved: Result) -> Result:
     return saved._replace(body=body, committed=False)
 
 
-def _response(result: Result, correlation_id: str | None) -> Response:
-    body = {**result.body, "correlation_id": correlation_id} if result.status < 400 else result.body
+def _response(result: Result, correlation_id: str | None, meant: Meant | None, request: Request) -> Response:
+    status, body = result.status, result.body
+    if status < 400:
+        body = {**body, "correlation_id": correlation_id}
+    if meant is not None:
+        status, body = reply(meant, _message_id(request), status, body)
     headers = (("content-type", "application/json"), *result.headers)
     if correlation_id is not None:
         headers = (*headers, ("x-correlation-id", correlation_id))
     # A lone surrogate, which JSON can escape and UTF-8 cannot hold, goes out as the escape it came in as.
     encoded = dumps(body).encode("utf-8", "backslashreplace")
-    return Response(result.status, encoded, headers, result.committed)
+    return Response(status, encoded, headers, result.committed)
+
+
+def _message_id(request: Request) -> JSON:
+    """The id of a JSON-RPC message; null where it cannot be read."""
+    try:
+        message = loads(request.body)
+    except ValueError:
+        return None
+    return message.get("id") if isinstance(message, dict) else None

@@ -177,6 +177,8 @@ def _operations(document: Document, file: CaseFile) -> Iterator[Problem]:
     if file.expect.result is not None:
         yield from _named(document, file, ("expect", "result", "operation"), file.expect.result.operation)
         yield from _known(document, file)
+    for name in file.expect.requests:
+        yield from _named(document, file, ("expect", "requests", name), name)
     for location, given in (
         (("expect", "trail"), file.expect.trail),
         (("response",), file.response),

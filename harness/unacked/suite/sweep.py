@@ -42,11 +42,15 @@ def _documented(operation: Operation) -> tuple[int, ...]:
 def _answered(operation: Operation) -> list[str]:
     """The ways to the fields of the answer that the contract requires; a lookup answers with items."""
     endpoint = WIRED[operation.name].endpoint
-    if endpoint is not None and endpoint.collection:
-        return ["items", "items.0.id", "complete", "correlation_id"]
-    within = "items.0." if endpoint is not None and endpoint.lookup else ""
     required = [field.name for field in operation.result if field.required]
-    return [*(name if name == "complete" else f"{within}{name}" for name in required), "correlation_id"]
+    if endpoint is None:
+        return [*required, "correlation_id"]
+    if endpoint.collection:
+        required = ["items", "items.0.id", "complete"]
+    elif endpoint.lookup:
+        required = [name if name == "complete" else f"items.0.{name}" for name in required]
+    of_message = ["jsonrpc", "id", "result"] if endpoint.within else []
+    return [*of_message, *(".".join((*endpoint.within, name)) for name in (*required, "correlation_id"))]
 
 
 def sweep(operation: Operation, nth: int = 1) -> Iterator[tuple[str, Fault]]:

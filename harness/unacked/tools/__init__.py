@@ -14,6 +14,7 @@ from unacked.tools import (
     forge,
     gate,
     inbox,
+    node,
     payments,
     permissions,
     records,
@@ -53,6 +54,7 @@ TOOLS: Mapping[str, Tool] = {
         *inbox.TOOLS,
         *completions.TOOLS,
         *gate.TOOLS,
+        *node.TOOLS,
         *remote.TOOLS,
         *control.TOOLS,
     )

@@ -10,11 +10,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from email.utils import parsedate_to_datetime
+from typing import NamedTuple
 
 from unacked.canonical import JSON, InvalidJSON, loads
 from unacked.completeness import BrokenPage, Page, read_page
 from unacked.contract import Operation
 from unacked.outcome import CATEGORIES, Envelope, Retry
+from unacked.rpc import BrokenReply, Meant, read_reply
 from unacked.tools.client import Exchange, Phase
 from unacked.tools.endpoint import Endpoint, field_problem
 
@@ -62,21 +64,36 @@ def classify(
     status = exchange.status
     if status is None or status >= 500 or status == 408:
         return Finding("outcome_unknown")
-    finding = _by_answer(exchange, operation, endpoint, correlation_id, target)
+    finding = _by_answer(exchange, _Asked(operation, endpoint, correlation_id, target))
     if finding.category not in operation.categories:
         finding = _malformed("status", str(endpoint.success))
     if finding.category == "malformed_response" and operation.writes and 200 <= status < 300:
-        # An answer to somebody else's request acknowledges nothing of ours.
-        ours = finding.failed_field not in ("x-correlation-id", "/correlation_id")
-        return replace(finding, effect_acknowledged=True if ours else None)
+        return replace(finding, effect_acknowledged=True if _acknowledges(finding, endpoint) else None)
     return finding
 
 
-def _by_answer(
-    exchange: Exchange, operation: Operation, endpoint: Endpoint, correlation_id: str, target: JSON
-) -> Finding:
+def _acknowledges(finding: Finding, endpoint: Endpoint) -> bool:
+    """Whether an answer with a status of success that cannot be used says all the same that the effect is there.
+
+    An answer to somebody else's request acknowledges nothing of ours; nor does the HTTP status of a JSON-RPC reply,
+    which may hold an error: only what stands in its result.
+    """
+    within, pointer = _way(endpoint, ""), finding.failed_field or ""
+    return pointer.startswith(within) and pointer not in ("x-correlation-id", f"{within}/correlation_id", within)
+
+
+class _Asked(NamedTuple):
+    """What an answer is held against."""
+
+    operation: Operation
+    endpoint: Endpoint
+    correlation_id: str
+    target: JSON
+
+
+def _by_answer(exchange: Exchange, asked: _Asked) -> Finding:
     headers, status = exchange.headers or {}, exchange.status
-    if headers.get("x-correlation-id") != correlation_id:
+    if headers.get("x-correlation-id") != asked.correlation_id:
         return _malformed("x-correlation-id", "the id that was sent")
     if status is None or exchange.body is None:
         return _malformed("/", "complete")
@@ -86,18 +103,45 @@ def _by_answer(
         body = None
     if not isinstance(body, dict):
         return _malformed("/", "a JSON object")
+    meant = Meant.of(asked.endpoint.path)
+    if meant is not None and 200 <= status < 300:
+        return _by_reply(meant, status, body, asked)
+    return _by_status(status, headers, body, asked)
+
+
+def _by_reply(meant: Meant, status: int, message: Mapping[str, JSON], asked: _Asked) -> Finding:
+    """What a JSON-RPC message proves. One that answers another request is no answer to this one."""
+    try:
+        reply = read_reply(meant, asked.correlation_id, message)
+    except BrokenReply as broken:
+        category = "outcome_unknown" if broken.unmatched else "malformed_response"
+        return Finding(category, failed_field=broken.pointer, expected=broken.expected)
+    if reply.status is not None:
+        unknown = reply.status >= 500 or reply.status == 408
+        return Finding("outcome_unknown") if unknown else _by_status(reply.status, {}, reply.body, asked)
+    finding = _by_status(status, {}, reply.body, asked)
+    pointer = finding.failed_field or ""
+    return replace(finding, failed_field=_way(asked.endpoint, pointer)) if pointer.startswith("/") else finding
+
+
+def _way(endpoint: Endpoint, pointer: str) -> str:
+    """A pointer into what a service says, from the top of its answer."""
+    return "".join(f"/{step}" for step in endpoint.within) + pointer
+
+
+def _by_status(status: int, headers: Mapping[str, str], body: Mapping[str, JSON], asked: _Asked) -> Finding:
+    endpoint = asked.endpoint
     # A collection that is not there says nothing of what it should hold.
     if status in _REFUSALS and not (status == 404 and endpoint.lookup):
         return _refusal(403 if status == 404 and endpoint.hides_denial else status, headers, body)
     if status in endpoint.failures:
         return _documented("confirmed_failure", body)
-    return _by_content(status, body, operation, endpoint, correlation_id, target)
+    return _by_content(status, body, asked)
 
 
-def _by_content(
-    status: int, body: Mapping[str, JSON], operation: Operation, endpoint: Endpoint, correlation_id: str, target: JSON
-) -> Finding:
+def _by_content(status: int, body: Mapping[str, JSON], asked: _Asked) -> Finding:
     """What an answer proves that is no refusal: only a body that holds the whole contract proves that it is done."""
+    operation, endpoint, correlation_id, target = asked
     accepted = status == 202 and operation.writes
     if status != endpoint.success and not accepted:
         return _malformed("status", str(endpoint.success))

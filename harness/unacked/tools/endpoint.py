@@ -11,6 +11,7 @@ from unacked.approval import Lasts
 from unacked.canonical import JSON, dumps
 from unacked.contract import Argument, Operation
 from unacked.marker import SCRIPT
+from unacked.rpc import Meant
 
 __all__ = ["NOT_DONE", "Endpoint", "Shell", "Tool", "argument_problem"]
 
@@ -36,7 +37,8 @@ _LARGEST = 1e15
 class Endpoint:
     """One HTTP request form.
 
-    ``path`` names arguments in braces; ``query`` and ``body`` list the arguments that travel there.
+    ``path`` names arguments in braces; ``query`` and ``body`` list the arguments that travel there. A path with a
+    ``#`` is a place of JSON-RPC, as ``unacked.rpc`` has it: what stands behind it travels in the message.
     ``success`` is the only status that means done; ``lookup`` says that the answer is a collection
     (``items`` and ``complete``) of at most one match. ``hides_denial`` is the provider's declaration that
     404 is also the answer to whoever may not do this: it never proves that the object is not there.
@@ -64,9 +66,21 @@ class Endpoint:
         """The host name that the service answers to."""
         return f"{self.service}.test"
 
+    @property
+    def within(self) -> tuple[str, ...]:
+        """Where in the body of an answer its fields stand: nowhere deeper, or inside a JSON-RPC reply."""
+        meant = Meant.of(self.path)
+        return () if meant is None else meant.within
+
+    def meant(self, arguments: Mapping[str, JSON]) -> Meant | None:
+        """Return what the JSON-RPC message of one call means; None where it is no such message."""
+        path, at, meant = self.path.partition("#")
+        return Meant.of(path + at + _IN_BRACES.sub(lambda name: str(arguments[name[1]]), meant))
+
     def url(self, arguments: Mapping[str, JSON]) -> str:
         """Return the absolute URL of one call; arguments are quoted, never interpreted."""
-        path = _IN_BRACES.sub(lambda name: quote(str(arguments[name[1]]), safe=""), self.path)
+        path = self.path.partition("#")[0]
+        path = _IN_BRACES.sub(lambda name: quote(str(arguments[name[1]]), safe=""), path)
         query = {name: arguments[name] for name in self.query if arguments.get(name) is not None}
         return f"https://{self.host}{path}?{urlencode(query)}" if query else f"https://{self.host}{path}"
 
@@ -76,17 +90,31 @@ class Endpoint:
         An empty or dotted one would turn one object into another, or into its whole collection.
         """
         in_path = _IN_BRACES.findall(self.path)
+        in_message = _IN_BRACES.findall(self.path.partition("#")[2])
         for name in (*in_path, *self.query):
             value = arguments.get(name)
             if name in in_path and value in ("", ".", ".."):
                 return f"argument {name!r} must be an identifier"
             if isinstance(value, str) and not value.isascii() and _SURROGATE.search(value):
                 return f"argument {name!r} must be whole characters"
+            if name in in_message and not _HEADER_VALUE.fullmatch(str(value)):
+                return f"argument {name!r} must be printable ASCII"
         return None
 
-    def content(self, arguments: Mapping[str, JSON]) -> bytes:
-        """Return the JSON body of one call, empty where the operation sends nothing in it."""
+    def headers(self, arguments: Mapping[str, JSON]) -> dict[str, str]:
+        """Return the headers of one call that belong to its form; none but where it is a JSON-RPC message."""
+        meant = self.meant(arguments)
+        return {} if meant is None else meant.headers
+
+    def content(self, arguments: Mapping[str, JSON], request_id: str) -> bytes:
+        """Return the JSON body of one call, empty where the operation sends nothing in it.
+
+        ``request_id`` is the id of the message, where it is one of JSON-RPC.
+        """
         fields = {name: arguments[name] for name in self.body if arguments.get(name) is not None}
+        meant = self.meant(arguments)
+        if meant is not None:
+            return dumps(meant.request(fields, request_id)).encode()
         return dumps(fields).encode() if fields else b""
 
 

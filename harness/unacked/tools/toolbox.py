@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from unacked.canonical import JSON
 from unacked.contract import Operation
@@ -35,13 +35,12 @@ Diagnose = Callable[[Mapping[str, JSON]], str]
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """One request as it is sent, and sent again: the same bytes, the same names."""
+    """One request as it is sent, and sent again: the same names, and the same bytes but for the id of a message."""
 
     operation: Operation
     endpoint: Endpoint
     arguments: Mapping[str, JSON]
     url: str
-    content: bytes = field(repr=False)
 
 
 class Toolbox:
@@ -154,7 +153,7 @@ class Toolbox:
         page_id = correlation_id
         while True:
             began_s = self._client.now()
-            request = _Request(operation, endpoint, asked, endpoint.url(asked), endpoint.content(asked))
+            request = _Request(operation, endpoint, asked, endpoint.url(asked))
             finding, reference = self._carry_out(request, page_id)
             if endpoint.pages == 1:
                 return finding, reference
@@ -210,13 +209,14 @@ class Toolbox:
 
     def _attempt(self, request: _Request, correlation_id: str) -> tuple[Finding, Exchange]:
         """Send a request once, and find out what its answer proves."""
-        headers = {"authorization": f"Bearer {self.source.tokens.access}"}
+        content = request.endpoint.content(request.arguments, correlation_id)
+        headers = {"authorization": f"Bearer {self.source.tokens.access}"} | request.endpoint.headers(request.arguments)
         key = request.arguments.get(request.operation.idempotency or "")
-        if request.content:
+        if content:
             headers["content-type"] = "application/json"
         if key is not None:
             headers["idempotency-key"] = str(key)
-        exchange = self._dispatch(request, headers, correlation_id)
+        exchange = self._dispatch(request, headers, content, correlation_id)
         target = request.arguments.get(request.operation.target or "")
         return classify(exchange, request.operation, request.endpoint, correlation_id, target), exchange
 
@@ -230,10 +230,10 @@ class Toolbox:
         operation, endpoint = REFRESH.operation, REFRESH.endpoint
         assert endpoint is not None  # noqa: S101 - it stands in the table
         correlation_id, asked_at_s = f"{call_id}.refresh", self._client.now()
-        request = _Request(operation, endpoint, {}, endpoint.url({}), self.source.content())
+        request = _Request(operation, endpoint, {}, endpoint.url({}))
         headers = {"content-type": "application/x-www-form-urlencoded"}
         with self._aside(operation.name, correlation_id):
-            exchange = self._dispatch(request, headers, correlation_id)
+            exchange = self._dispatch(request, headers, self.source.content(), correlation_id)
         finding = classify(exchange, operation, endpoint, correlation_id)
         means = self.source.learn(finding, asked_at_s)
         self._emit(
@@ -279,7 +279,7 @@ class Toolbox:
         )
         return exchange.status == 200
 
-    def _dispatch(self, request: _Request, headers: Mapping[str, str], correlation_id: str) -> Exchange:
+    def _dispatch(self, request: _Request, headers: Mapping[str, str], content: bytes, correlation_id: str) -> Exchange:
         endpoint, operation = request.endpoint, request.operation.name
         self._emit(
             "request_constructed",
@@ -292,7 +292,7 @@ class Toolbox:
             endpoint.method,
             request.url,
             headers={**headers, "x-correlation-id": correlation_id},
-            content=request.content,
+            content=content,
         )
         if exchange.timed_out:
             self._timed_out(operation, correlation_id, exchange.phase.name, exchange.elapsed_s)

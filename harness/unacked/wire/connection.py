@@ -380,7 +380,7 @@ class ServerConnection:
         self._emit(
             "remote_received",
             id=request.correlation_id,
-            operation=self._handler.operation_of(request.method, request.path),
+            operation=self._handler.operation_of(request.method, request.place),
             detail={
                 "service": self._handler.name,
                 "method": request.method,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from unacked.fault import Action
+from unacked.rpc import place_of
 
 __all__ = ["Handler", "Request", "Response"]
 
@@ -20,6 +21,11 @@ class Request:
     query: str
     headers: Mapping[str, str]
     body: bytes
+
+    @property
+    def place(self) -> str:
+        """The path, and behind a ``#`` what the head says besides: the method and tool of a JSON-RPC message."""
+        return place_of(self.path, self.headers)
 
     @property
     def correlation_id(self) -> str | None:
@@ -51,7 +57,7 @@ class Handler(Protocol):
         ...
 
     def operation_of(self, method: str, path: str) -> str | None:
-        """Return the operation that a request means, None where no route matches."""
+        """Return the operation that a request means, None where no route matches; ``path`` is its ``place``."""
         ...
 
     def handle(self, request: Request, *, commit: bool = True) -> Response:

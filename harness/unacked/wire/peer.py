@@ -62,7 +62,7 @@ class Peer(asyncio.Protocol):
         )
 
     def _arriving(self, head: Request) -> None:
-        operation = self._host.handler.operation_of(head.method, head.path)
+        operation = self._host.handler.operation_of(head.method, head.place)
         self._call.begin(operation, head.correlation_id)
 
     def _call_at(self, at_s: float, callback: Callable[[], None]) -> None:

@@ -296,7 +296,9 @@ def _garbage_body(response: Response, _: Action) -> Script | None:
 
 
 def _body(response: Response, action: Action) -> Script | None:
-    return _other_body(response, action.parameters["text"].encode(), action.parameters["content_type"])
+    echo = dict(response.headers).get("x-correlation-id", "")
+    body = str(action.parameters["text"]).replace("$correlation_id", echo)
+    return _other_body(response, body.encode(), action.parameters["content_type"])
 
 
 def _html(response: Response, _: Action) -> Script | None:
