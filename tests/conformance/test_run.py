@@ -66,6 +66,39 @@ def test_one_that_repeats_a_finished_step_fails(checked: Checked) -> None:
     assert report.exit_code is ExitCode.FAIL
 
 
+INTERRUPTED = PLANTED.replace("beat_s: 0.1", "beat_s: 0.1\nstart_s: 0.4\npatience_s: 4.0")
+
+
+def test_one_that_is_interrupted_and_goes_on_with_that_row_passes(checked: Checked) -> None:
+    (finding,) = checked(INTERRUPTED.replace(", FAULT", ""), "C9").findings
+    assert finding.status is Status.PASS
+    assert "ten rows, each processed once" in finding.explanation
+
+
+def test_one_that_takes_what_was_interrupted_for_done_fails(checked: Checked) -> None:
+    (finding,) = checked(INTERRUPTED.replace("FAULT", "C9"), "C9").findings
+    assert finding.status is Status.FAIL
+    assert ", 'row-4' has no end, and yet line 9 (begin of 'row-5', attempt 1" in finding.explanation
+
+
+def test_a_command_that_runs_on_when_it_is_interrupted_exercises_nothing(checked: Checked, tmp_path: Path) -> None:
+    program = """
+import json, signal, subprocess, sys, time
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+plan = json.load(open(sys.argv[1]))
+for step in plan["steps"][:4]:
+    subprocess.run([*plan["probe"], step["id"], "null", "[]"])
+time.sleep(60)
+"""
+    (tmp_path / "it.py").write_text(program)
+    start = 'start: ["{python}", "{here}/it.py", "{plan}"], resume: ["true"]'
+    paced = "beat_s: 0.05\nstart_s: 0.2\npatience_s: 1.0\n"
+    (finding,) = checked(f"orchestrator: it\ncommands: {{{start}}}\nclaims: [resume]\n{paced}", "C9").findings
+    assert finding.status is Status.NOT_EXERCISED
+    assert finding.explanation.startswith("the command of line ")
+    assert finding.explanation.endswith(") was interrupted, and ran on")
+
+
 def test_a_command_that_does_not_exist_exercises_nothing(checked: Checked) -> None:
     report = checked("orchestrator: it\ncommands: {start: [no-such-program]}\nclaims: [order]\n", "S1")
     (finding,) = report.findings
@@ -118,8 +151,8 @@ def test_where_nothing_is_claimed_nothing_is_proven(checked: Checked) -> None:
 
 
 def test_a_check_that_nobody_knows_is_refused_with_the_nearest() -> None:
-    with pytest.raises(SpecificationError, match=r"checks: no check 'C9'\n"):
-        chosen_checks(["C1", "C9"])
+    with pytest.raises(SpecificationError, match=r"checks: no check 'C99'\n"):
+        chosen_checks(["C1", "C99"])
 
 
 @pytest.mark.long

@@ -15,6 +15,7 @@ __all__ = [
     "Check",
     "Fails",
     "Finding",
+    "Interrupt",
     "Judge",
     "Kill",
     "Move",
@@ -100,6 +101,11 @@ class Kill:
 
 
 @dataclass(frozen=True, slots=True)
+class Interrupt:
+    """Interrupt the command that carries out the run, as Ctrl-C does, and wait until it has ended by itself."""
+
+
+@dataclass(frozen=True, slots=True)
 class Until:
     """Wait for a line; without it the scenario cannot go on."""
 
@@ -147,7 +153,7 @@ def settle(
     return Settle(steps, quiet_beats, quiet_s, limit_beats, more_s)
 
 
-Move = Start | Resume | Standby | Cancel | Kill | Until | UntilLines | Wait | Settle
+Move = Start | Resume | Standby | Cancel | Kill | Interrupt | Until | UntilLines | Wait | Settle
 
 
 @dataclass(frozen=True, slots=True)

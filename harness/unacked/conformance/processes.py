@@ -82,6 +82,12 @@ class Processes:
             if process.pid == host:
                 await _killed(process)
 
+    async def interrupt(self, host: int) -> None:
+        """Send a command SIGINT; how its probes hear of it is its own business."""
+        for _, process, _ in self._begun:
+            if process.pid == host and process.returncode is None:
+                process.send_signal(signal.SIGINT)
+
     async def changed(self, within_s: float) -> None:
         """Return after a moment: a file tells nobody that it has grown."""
         await asyncio.sleep(min(_POLL_S, within_s))

@@ -12,6 +12,7 @@ from typing import Protocol
 
 from unacked.conformance.check import (
     Cancel,
+    Interrupt,
     Kill,
     Move,
     Pace,
@@ -47,6 +48,10 @@ class Stage(Protocol):
 
     async def kill(self, host: int) -> None:
         """Kill a command and all that it has started; return when it is gone."""
+        ...
+
+    async def interrupt(self, host: int) -> None:
+        """Send a command SIGINT."""
         ...
 
     async def changed(self, within_s: float) -> None:
@@ -97,8 +102,8 @@ class _Director:
                 await self._stage.begin("worker", 0)
             case Cancel():
                 await self._stage.begin("cancel", 0)
-            case Kill():
-                await self._kill()
+            case Kill() | Interrupt():
+                await self._stop(gently=isinstance(move, Interrupt))
             case Wait(seconds):
                 await asyncio.sleep(seconds)
             case Until(event, step):
@@ -112,13 +117,26 @@ class _Director:
         self._heard = len(self._stage.lines())
         await asyncio.gather(*(self._stage.begin(verb, plan) for _ in range(count)))
 
-    async def _kill(self) -> None:
+    async def _stop(self, *, gently: bool) -> None:
+        """End the command that has written last: by a signal that it can heed, or by one that it cannot."""
         lines = self._stage.lines()
         if not lines:
             self.missed = "no step ever began"
             return
-        self.killed = asyncio.get_running_loop().time(), lines[-1].host
+        if gently:
+            await self._interrupt(lines[-1])
+        else:
+            self.killed = asyncio.get_running_loop().time(), lines[-1].host
         await self._end(lines[-1])
+
+    async def _interrupt(self, line: Line) -> None:
+        def ended() -> bool:
+            return all(command.status is not None for command in self._stage.commands() if command.host == line.host)
+
+        await self._stage.interrupt(line.host)
+        await self._wait(ended, self._patience_s)
+        if not ended():
+            self.missed = f"the command of {line} was interrupted, and ran on"
 
     async def _end(self, line: Line) -> None:
         """Kill the command that runs the probe of a line; a probe that has left its command shows nothing."""

@@ -35,7 +35,10 @@ async def call(name: str, argument: Any, context: Any, step: Any) -> Any:
 @DBOS.workflow()
 async def carry_out(_: str) -> str:
     """The workflow; its input is what the steps are given, the plan is its code."""
-    return await walk(JOB.plan, call, DBOS.sleep_async)
+    state = await walk(JOB.plan, call, DBOS.sleep_async)
+    if state == "cancelled":  # DBOS cancels no coroutine: its process was interrupted, and the run is not over
+        raise asyncio.CancelledError
+    return state
 
 
 async def main() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from unacked.conformance.check import (
     Check,
     Fails,
+    Interrupt,
     Kill,
     Move,
     Pace,
@@ -178,6 +179,28 @@ def _loud(seen: Observation, _: Pace, scenario: Scenario) -> str:
     return f"refused aloud: {refusals[0]}"
 
 
+_ROWS = [f"row-{number}" for number in range(1, 11)]
+
+
+def _rows(pace: Pace) -> Iterable[Scenario]:
+    plan = Plan([*chain(*_ROWS), step("report", *_ROWS)], {"row-4": Script(pace.start_s + pace.beats(8))})
+    moves: list[Move] = [Start(), Until("begin", "row-4"), Wait(pace.beats(2)), Interrupt(), Resume()]
+    yield Scenario([plan], [*moves, settle("report", more_s=pace.start_s)])
+
+
+def _each_once(seen: Observation, _: Pace, scenario: Scenario) -> str:
+    resumed = seen.the("begin", "row-4")
+    for row in _ROWS:
+        ends, report = seen.of("end", row), seen.first("begin", "report")
+        insist(len(ends) < 2, f"{row!r} was processed {len(ends)} times: {'; '.join(map(str, ends))}")
+        later = seen.first("begin", *_ROWS[_ROWS.index(row) + 1 :], "report")
+        insist(ends or later is None, f"interrupted after {resumed}, {row!r} has no end, and yet {later}")
+        insist(ends, f"interrupted after {resumed}, the run did not go on to {row!r}: {report or seen.lines[-1]}")
+    end, right = seen.first("end", "report"), scenario.plans[0].value("report")
+    insist(end and end.value == right, f"the report on all rows did not give {right!r}: {end}")
+    return f"interrupted after {resumed}; ten rows, each processed once, and {end}"
+
+
 RECOVERY = (
     Check("C1", "resume runs only what had not finished", ["resume"], _resumed, _only_the_broken_step),
     Check("C2", "a finished run is final", ["resume"], _finished, _final),
@@ -194,4 +217,5 @@ RECOVERY = (
     ),
     Check("C7", "poison ends as a dead letter", ["dead_letter"], _poison, _dead_letter),
     Check("C8", "a changed plan is accepted or refused aloud", ["resume"], _changed, _loud),
+    Check("C9", "what was interrupted is not taken for done", ["resume"], _rows, _each_once),
 )

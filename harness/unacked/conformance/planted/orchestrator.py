@@ -17,7 +17,7 @@ from unacked.conformance.planted.slots import Slots
 __all__ = ["FAULTS", "Ground", "Planted", "StepFailed"]
 
 FAULTS: Mapping[str, str] = {
-    "C1": "on resume the last finished step runs again",
+    "C1": "after a crash the last finished step runs again",
     "C2": "the last step of a finished run runs again on resume",
     "C3": "a resumer looks for a lock, and takes it a moment later",
     "C4": "a run that was started holds no lock",
@@ -25,6 +25,7 @@ FAULTS: Mapping[str, str] = {
     "C6": "recorded values are matched by the order of calls",
     "C7": "a step that has used up its attempts is dropped silently",
     "C8": "a changed plan is taken for the old one, step by step",
+    "C9": "a step that is interrupted is noted as done",
     "L1": "what timed out ends as cancelled",
     "L2": "a second start with other input is taken for the first",
     "L3": "a step that ends after the cancellation is followed by the next",
@@ -113,6 +114,7 @@ class Planted:
         self._order: list[str] = []
         self._ended: str | None = None
         self._undoing: asyncio.Future[None] | None = None
+        self._interrupted = False
         self._calls = 0
 
     def _has(self, fault: str) -> bool:
@@ -160,9 +162,9 @@ class Planted:
                 self._recorded[named.get(str(entry["key"]), str(entry["key"]))] = entry["value"]
             if "begun" in entry:
                 self._begun.append(entry["begun"])
-        finished = "finished" in entries[-1]
+        finished, crashed = "finished" in entries[-1], not entries[-1].keys() & {"finished", "interrupted"}
         done = [entry["key"] for entry in entries if entry.get("key") in self._steps]
-        if done and ((self._has("C1") and not finished) or (self._has("C2") and finished)):
+        if done and ((self._has("C1") and crashed) or (self._has("C2") and finished)):
             del self._recorded[done[-1]]
 
     async def _carry_out(self) -> int:
@@ -183,7 +185,14 @@ class Planted:
         nodes = [asyncio.ensure_future(self._node(step)) for step in self._steps.values()]
         watch = asyncio.ensure_future(self._watch(nodes))
         deadline_s = self._plan["deadline_s"]
-        _, left = await asyncio.wait(nodes, timeout=deadline_s)
+        try:
+            _, left = await asyncio.wait(nodes, timeout=deadline_s)
+        except asyncio.CancelledError:
+            self._interrupted = True
+            _cancel([*nodes, watch])
+            await asyncio.wait(nodes)
+            self._ground.note({"interrupted": True})
+            raise
         if left:
             self._ended = "timed_out"
             if not self._has("T2"):
@@ -209,6 +218,8 @@ class Planted:
             self._state[name] = await self._decided(step)
         except asyncio.CancelledError:
             self._state[name] = "cancelled"
+            if self._interrupted and self._has("C9") and name in self._begun:
+                self._ground.note({"key": name, "value": None})
         finally:
             self._over[name].set()
 

@@ -21,7 +21,7 @@ __all__ = ["PACE", "simulated"]
 
 PACE = Pace(beat_s=0.25, start_s=0.5, lease_s=0.5, wait_bound_s=1.5)
 _PATIENCE_S = 30.0
-_KILLED = -9
+_KILLED, _INTERRUPTED = -9, -2
 
 
 def simulated(check: Check, fault: str | None) -> Finding:
@@ -89,8 +89,14 @@ class SimulatedStage:
         self._begun.append((verb, ground, task))
 
     async def kill(self, host: int) -> None:
-        """Let a command end here and now."""
-        self._begun[host - 1][1].die()
+        """Let a command end here and now, unless it has ended."""
+        _, ground, task = self._begun[host - 1]
+        if not task.done():
+            ground.die()
+
+    async def interrupt(self, host: int) -> None:
+        """Do what ``asyncio.run`` does at SIGINT."""
+        self._begun[host - 1][2].cancel()
 
     async def changed(self, within_s: float) -> None:
         """Return when a line was written or a command has ended, or after so many seconds."""
@@ -112,6 +118,8 @@ async def _nothing() -> int:
 def _status(ground: _Ground, task: asyncio.Task[int]) -> int | None:
     if not ground.alive:
         return _KILLED
+    if task.done() and task.cancelled():
+        return _INTERRUPTED
     return task.result() if task.done() else None
 
 
