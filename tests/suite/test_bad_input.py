@@ -297,6 +297,18 @@ def test_a_change_of_the_world_that_the_service_does_not_know_is_refused(suite: 
     assert told == [said(place, "unknown change of the service 'forge' 'reorder'", "nothing is known here")]
 
 
+def test_requests_are_those_of_the_tools_of_the_case(suite: SuiteFolder) -> None:
+    suite.case("lost", "extends: E01\nexpect: {requests: {create_recrod: 1}}\n")
+    told = [problem for problem in problems(suite) if "create_recrod" in problem]
+    assert told == [
+        said(
+            at(suite, "transitions/lost.case.yaml", "1}}"),
+            "unknown operation 'create_recrod'",
+            "did you mean 'create_record'?",
+        )
+    ]
+
+
 def test_a_response_belongs_to_a_call(suite: SuiteFolder) -> None:
     suite.case("lost", "extends: E01\nexpect: {result: null, trail: []}\nknown: null\nresponse: {complete: true}\n")
     message = "whose call? give 'expect.result' too"
