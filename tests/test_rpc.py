@@ -130,7 +130,7 @@ def test_few_errors_say_that_nothing_was_done(code: int, status: int) -> None:
         {"method": "tools/list"},
         {"params": []},
         {"params": {"name": "stauts"}},
-        {"params": {"name": "status", "arguments": [1]}},
+        {"params": {"name": "status", "arguments": []}},
     ],
 )
 def test_a_message_that_does_not_mean_what_its_head_says_has_no_arguments(changed: dict[str, Any]) -> None:

@@ -67,7 +67,9 @@ class Meant:
         params = message.get("params", {})
         if message.get("method") != self.method or not isinstance(params, dict) or params.get("name") != self.name:
             return None
-        given = params.get("arguments") or {}
+        given = params.get("arguments")
+        if given is None:
+            return {}
         return given if isinstance(given, dict) else None
 
 

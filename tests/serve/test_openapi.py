@@ -77,3 +77,14 @@ def test_a_token_endpoint_is_described_as_a_form_that_asks_for_no_credential() -
     assert (refresh["security"], list(refresh["requestBody"]["content"])) == ([], ["application/x-www-form-urlencoded"])
     answer = refresh["responses"]["200"]["content"]["application/json"]["schema"]
     assert answer["required"] == ["access_token", "token_type", "expires_in"]
+
+
+def test_a_call_over_mcp_is_described_as_the_message_that_makes_it() -> None:
+    message = operations("node")["open_ticket"]["requestBody"]["content"]["application/json"]["schema"]
+    arguments = message["properties"]["params"]["properties"]["arguments"]
+
+    assert (message["properties"]["method"], message["required"]) == (
+        {"const": "tools/call"},
+        ["jsonrpc", "id", "method", "params"],
+    )
+    assert (set(arguments["properties"]), arguments["required"]) == ({"title", "request_id"}, ["title"])
