@@ -211,13 +211,7 @@ CHANGES: Mapping[str, ActionKind] = {
             {"shard": None},
             ambiguous=False,
         ),
-        _kind(
-            "redeliver",
-            _BEFORE_COMMIT,
-            "an event is delivered once more, acknowledged or not; it comes before all others",
-            {"id": None},
-            ambiguous=False,
-        ),
+        _kind("redeliver", _BEFORE_COMMIT, "an event comes again, acknowledged or not", {"id": None}, ambiguous=False),
     )
 }
 """Changes of the world while somebody looks at it, for the services that have them."""
