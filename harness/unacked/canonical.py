@@ -39,10 +39,12 @@ def quoted(text: str) -> str:
 def loads(text: str | bytes) -> JSON:
     """Read strict JSON; raises InvalidJSON on whatever a lenient reader would let pass."""
     try:
-        if isinstance(text, str):
-            return _scanned(text)
-        value = _as_written(text)
-        return _scanned(text.decode("utf-8")) if value is _OTHERWISE else value
+        if isinstance(text, bytes):
+            value = _as_written(text)
+            if value is not _OTHERWISE:
+                return value
+            text = text.decode("utf-8")
+        return _scanned(text)
     except UnicodeDecodeError as error:
         raise InvalidJSON(f"invalid UTF-8 at byte {error.start}") from None
     except json.JSONDecodeError as error:

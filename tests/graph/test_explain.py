@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from unacked.graph import Explanation, Graph, Judgement, Verdict, render
 
@@ -116,7 +115,7 @@ def test_a_hand_off_is_blamed_in_the_text(story: Story) -> None:
     judgement = story(GRAPH, LOST, ("create_record", {**CREATE, "idempotency_key": "K2"}, "ok"))
     assert judgement.explanation is not None
     assert "blame" not in render(judgement.explanation)
-    lost = replace(judgement.explanation, blame="hand-off: a2 never saw event #1")
+    lost = judgement.explanation._replace(blame="hand-off: a2 never saw event #1")
     assert render(lost).endswith("\n  blame: hand-off: a2 never saw event #1")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from unacked.canonical import JSON
 from unacked.graph import Verdict
@@ -11,8 +11,7 @@ from unacked.graph import Verdict
 __all__ = ["Claim", "Finding"]
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """One thing that a claim found wrong.
 
     ``explanation`` is the long form, where there is one. ``member`` is who of a team is to blame.
@@ -43,12 +42,11 @@ class Finding:
         return value
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(NamedTuple):
     """One of the four judgements of a trial: result, path, world or trail."""
 
     name: str
-    findings: Sequence[Finding] = field(default=())
+    findings: Sequence[Finding] = ()
 
     @property
     def verdict(self) -> Verdict:

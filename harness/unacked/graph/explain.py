@@ -7,7 +7,7 @@ escaped, cut and, where a redactor is given, redacted before anything else.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -37,8 +37,7 @@ _LONGEST_NAME = 60
 _LONGEST_REASON = 400
 
 
-@dataclass(frozen=True, slots=True)
-class Operand:
+class Operand(NamedTuple):
     """One name that a conjunct reads, with its value; ``bound_by`` is the event that bound a ``$`` name."""
 
     name: str
@@ -46,8 +45,7 @@ class Operand:
     bound_by: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ConjunctValue:
+class ConjunctValue(NamedTuple):
     """One line of a guard with its value: ``true``, ``false`` or ``undefined (reason)``."""
 
     text: str
@@ -55,16 +53,14 @@ class ConjunctValue:
     operands: tuple[Operand, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RefusedEdge:
+class RefusedEdge(NamedTuple):
     """An edge for this operation that did not hold, with the conjuncts that were not true."""
 
     edge: str
     conjuncts: tuple[ConjunctValue, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Explanation:
+class Explanation(NamedTuple):
     """Everything that is known about one refusal. Events are indexes into the sequence that was judged."""
 
     rule: str
@@ -90,7 +86,7 @@ class Explanation:
 
     def with_reproduction(self, command: str) -> Explanation:
         """Return the explanation with the command line that reproduces it."""
-        return replace(self, reproduce=command)
+        return self._replace(reproduce=command)
 
 
 def render(explanation: Explanation, redact: Redact | None = None) -> str:

@@ -107,8 +107,7 @@ class Walked(NamedTuple):
     event: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Violation:
+class Violation(NamedTuple):
     """One refused call. ``secondary`` where the same thread was refused something before."""
 
     rule: str
