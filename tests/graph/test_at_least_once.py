@@ -60,6 +60,8 @@ DONE = [receive(), act()]
         [*IN_DOUBT, person("done"), acknowledge(), finish()],
         [*IN_DOUBT, person("not_done"), act(), acknowledge(), finish()],
         [*IN_DOUBT, finish("unknown")],
+        [LOST, receive(delivery=2), lookup("ok"), acknowledge(), finish()],  # begun anew: it was done before
+        [*DONE, receive("ev-2"), act("ev-2", "outcome_unknown"), acknowledge(), finish("unknown")],
         [receive(), act(category="authentication_failed"), person("renewed"), act(), acknowledge(), finish()],
         [receive(), act(category="authorization_denied"), finish("refused")],
         [receive(), finish("failed")],
@@ -78,6 +80,8 @@ def test_an_event_that_is_done_once_and_acknowledged_passes(story: Story, moves:
         ("acted-in-doubt", [*IN_DOUBT, receive(delivery=2), act()]),
         ("acted-in-doubt", [*IN_DOUBT, lookup("not_found", complete=False), act()]),
         ("acknowledged-in-doubt", [*IN_DOUBT, acknowledge()]),
+        ("acted-twice", [LOST, receive(delivery=2), lookup("ok"), act()]),
+        ("dropped-redelivery", [LOST, receive(delivery=2), lookup("not_found"), acknowledge()]),
         ("claimed-in-doubt", [*IN_DOUBT, finish()]),
         ("acknowledged-undone", [receive(), acknowledge()]),
         ("acknowledged-undone", [*DONE, receive("ev-2"), acknowledge("ev-2")]),
