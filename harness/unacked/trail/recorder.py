@@ -102,8 +102,7 @@ class Recorder:
 class Spelling:
     """The canonical text of an event as the record of one trial holds it: with its number, from 0, and its trial.
 
-    Put together by hand, because the texts around ``detail`` are most of a trial's JSON: a third of the time of
-    ``dumps``.
+    Put together by hand, because the texts around ``detail`` are most of a trial's JSON.
     """
 
     def __init__(self, name: TrialName) -> None:
